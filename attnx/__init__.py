@@ -1,0 +1,75 @@
+"""attnx tells whether attention weights, or any other importance scores, can be read as an explanation.
+
+Names are imported when they are first used, so that `import attnx` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .api import evaluate
+    from .component import Card
+    from .data import Source
+    from .errors import AttnxError, CheckFailed, DataError, PluginError, UsageError
+    from .hookspecs import hookimpl
+    from .protocols import AttentionProjection, ImportanceMethod, Metric, Model, Task
+    from .randomness import Randomness
+    from .results import Report
+    from .spec import Options, RunSpec, Training
+    from .types import Axis, Batch, Evidence, Example, Importance, Measure, TaskData, Trace
+
+_MODULES = {
+    "api": ("evaluate",),
+    "component": ("Card",),
+    "data": ("Source",),
+    "errors": ("AttnxError", "CheckFailed", "DataError", "PluginError", "UsageError"),
+    "hookspecs": ("hookimpl",),
+    "protocols": ("AttentionProjection", "ImportanceMethod", "Metric", "Model", "Task"),
+    "randomness": ("Randomness",),
+    "results": ("Report",),
+    "spec": ("Options", "RunSpec", "Training"),
+    "types": ("Axis", "Batch", "Evidence", "Example", "Importance", "Measure", "TaskData", "Trace"),
+}
+_HOME = {name: module for module, names in _MODULES.items() for name in names}
+
+__all__ = [  # noqa: RUF022 - grouped as a reader looks for them
+    "evaluate",
+    "Report",
+    "RunSpec",
+    "Training",
+    "AttentionProjection",
+    "ImportanceMethod",
+    "Metric",
+    "Model",
+    "Task",
+    "Card",
+    "Options",
+    "hookimpl",
+    "Axis",
+    "Batch",
+    "Evidence",
+    "Example",
+    "Importance",
+    "Measure",
+    "Randomness",
+    "Source",
+    "TaskData",
+    "Trace",
+    "AttnxError",
+    "CheckFailed",
+    "DataError",
+    "PluginError",
+    "UsageError",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'attnx' has no attribute '{name}'")
+    return getattr(import_module(f".{_HOME[name]}", __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

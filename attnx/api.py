@@ -1,0 +1,75 @@
+"""The Python entry: the same evaluation as the command line's, with objects in place of names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from .catalog import Catalog
+from .component import Kind
+from .data import Source
+from .evaluator import carry_out
+from .progress import Progress
+from .resolve import resolve
+from .results import Report
+from .spec import Choice, Limit, RunSpec
+from .store import Runs
+
+
+def evaluate(
+    task: Any = "sdc-digits",
+    model: Any = None,
+    *,
+    projection: Any = None,
+    explanations: Sequence[Any] = ("attention",),
+    references: Sequence[Any] = (),
+    metrics: Sequence[Any] = (),
+    training: dict[str, Any] | None = None,
+    seeds: Sequence[int] = (0,),
+    limit: int | str | None = None,
+    device: str = "auto",
+    data_dir: str | Path | None = None,
+    out: str | Path | None = None,
+    fresh: bool = False,
+    progress: bool = True,
+) -> Report:
+    """Evaluate a model's explanations on a task.
+
+    Every component is a name, as on the command line ("sparsegen:lam=0.5"), or an object that
+    follows the protocol. A model may be a class, which is built and trained, or a trained instance,
+    which is measured as it is. A run with an object in it is not stored: its name could not say
+    what it was.
+    """
+    objects: dict[tuple[Kind, str], Any] = {}
+
+    def choice(kind: Kind, thing: Any) -> Choice:
+        if isinstance(thing, str):
+            return Choice.parse(thing)
+        name = thing.__name__ if isinstance(thing, type) else type(thing).__name__
+        while (kind, name) in objects:  # two objects of one class
+            name += "'"
+        objects[kind, name] = thing
+        return Choice(name=name)
+
+    spec = RunSpec(
+        task=choice("task", task),
+        model=None if model is None else choice("model", model),
+        projection=None if projection is None else choice("projection", projection),
+        explanations=tuple(choice("importance", thing) for thing in explanations),
+        references=tuple(choice("importance", thing) for thing in references),
+        metrics=tuple(choice("metric", thing) for thing in metrics),
+        training=training or {},
+        seeds=tuple(seeds),
+        limit=Limit() if limit is None else Limit.parse(str(limit)),
+        device=device,
+    )
+    plan = resolve(spec, Catalog.installed(), objects)
+    outcome = carry_out(
+        plan,
+        runs=Runs(Path(out)) if out else None,
+        source=Source(Path(data_dir) if data_dir else None),
+        fresh=fresh,
+        progress=Progress("auto" if progress else "off"),
+    )
+    return outcome.report

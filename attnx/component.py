@@ -1,0 +1,89 @@
+"""What the catalog knows of a component without importing it."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, Final, Literal, get_args
+
+from .errors import PluginError
+
+Kind = Literal["task", "model", "projection", "importance", "metric"]
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+
+# What a component may need and another may provide. A plugin may add words of its own.
+CAPABILITIES: Final = {
+    "features": "units that are feature vectors",
+    "words": "units that are words",
+    "rationale": "known important units for every example",
+    "query": "a query beside every example",
+    "attention": "attention weights that can be replaced",
+    "gradient": "a differentiable path from embeddings to output",
+    "hidden": "a hidden state for every unit, from which the output can be recomputed",
+    "deletion": "units that can be deleted one by one",
+    "reference": "a reference importance to compare with",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One component as its plugin announces it: facts only, nothing imported.
+
+    `target` and `options` are "module:Class" paths. `needs` and `provides` repeat the class
+    attributes of the same name, so that a pairing can be judged before anything heavy is imported;
+    `attnx check` holds the two equal.
+    """
+
+    name: str
+    target: str
+    summary: str
+    options: str = ""
+    needs: tuple[str, ...] = ()
+    provides: tuple[str, ...] = ()
+    recommends: str = ""  # a task's usual model: its options are that model's defaults on this task
+    citation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """A card with its kind and the plugin that provides it."""
+
+    card: Card
+    kind: Kind
+    plugin: str
+    distribution: str
+    version: str
+
+    @property
+    def name(self) -> str:
+        return self.card.name
+
+    @property
+    def provider(self) -> str:
+        return f"{self.plugin} ({self.distribution} {self.version})"
+
+    def load(self) -> Any:
+        """Import the component's class."""
+        return self._import(self.card.target)
+
+    def load_options(self) -> Any:
+        """Import the component's options class, or None when it takes no options."""
+        return self._import(self.card.options) if self.card.options else None
+
+    def _import(self, path: str) -> Any:
+        module, _, attribute = path.partition(":")
+        try:
+            return getattr(importlib.import_module(module), attribute)
+        except Exception as error:
+            raise PluginError(
+                f"{self.kind} '{self.name}' of plugin {self.provider} cannot be imported from "
+                f"'{path}': {type(error).__name__}: {error}"
+            ) from error
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The nearest known name as a question, or nothing."""
+    near = get_close_matches(name, sorted(known), n=1, cutoff=0.6)
+    return f" Did you mean '{near[0]}'?" if near else ""

@@ -1,0 +1,248 @@
+"""An evaluation from plan to report."""
+
+from __future__ import annotations
+
+import platform
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from .data import Source, load_data
+from .errors import UsageError
+from .measuring import Named, Observation, observe
+from .progress import Progress
+from .protocols import Model
+from .resolve import Part, Plan
+from .results import PluginUsed, Provenance, Report
+from .spec import canonical_json, digest
+from .store import Runs, Weights, code_hash, tensors_hash
+from .summarise import SeedResult, curves, quality, summaries
+from .training import TrainingRecord, train
+from .types import TaskData
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A report, and the folder it is kept in when it is kept."""
+
+    report: Report
+    folder: Path | None
+    stored: bool  # found on disk rather than computed
+
+
+def carry_out(
+    plan: Plan,
+    *,
+    runs: Runs | None = None,
+    source: Source | None = None,
+    fresh: bool = False,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Return the stored run of a plan, or compute and store it."""
+    runs = runs or Runs()
+    source = source or Source()
+    if not plan.repeatable:
+        return Outcome(run(plan, "", source, progress or Progress()), None, stored=False)
+    name = fingerprint(plan, source)
+    found = None if fresh else runs.find(name)
+    if found is not None:
+        return Outcome(found, runs.folder(name), stored=True)
+    runs.check_writable()
+    report = run(plan, name, source, progress or Progress())
+    return Outcome(report, runs.write(report), stored=False)
+
+
+def run(plan: Plan, name: str, source: Source, progress: Progress) -> Report:
+    """Load, train or fetch, measure and summarise: one report for all seeds."""
+    device = choose_device(plan.spec.device)
+    clock = _Clock()
+    with clock("data"):
+        data = load_data(plan.task.make(), source, plan.spec.limit)
+    metrics = _named(plan.metrics)
+    results: list[SeedResult] = []
+    weights: dict[int, str] = {}
+    for seed in plan.spec.seeds:
+        with clock("training"):
+            model, record = obtain(plan, data, seed, metrics, device, progress)
+        weights[seed] = tensors_hash(model.state_dict())
+        with clock("measuring"):
+            observation = _observe(plan, model, data, seed, metrics, device, progress)
+        results.append(SeedResult(seed, record, observation))
+    for method in (results[0].observation.seconds if results else {}):
+        clock.seconds[f"importance {method}"] = sum(r.observation.seconds[method] for r in results)
+    with clock("summary"):
+        rows = summaries(results, metrics, [b.label for b in plan.baselines], data.label_names)
+    return Report(
+        fingerprint=name,
+        spec=plan.spec,
+        provenance=Provenance(
+            plugins=plugins_used(plan.parts),
+            data={**data.provenance, "fingerprint": data.fingerprint, **_sizes(data)},
+            weights=weights,
+            grouping="predicted label",
+        ),
+        environment=environment(device),
+        quality=quality(results, data),
+        summaries=rows,
+        curves=curves(results, {b.label for b in plan.baselines}),
+        warnings=plan.warnings,
+        seconds={stage: round(seconds, 3) for stage, seconds in clock.seconds.items()},
+    )
+
+
+def obtain(
+    plan: Plan,
+    data: TaskData,
+    seed: int,
+    metrics: Sequence[Named],
+    device: torch.device,
+    progress: Progress,
+) -> tuple[Model, TrainingRecord]:
+    """A trained model: given ready, found in the weights cache, or trained now."""
+    made = plan.model.make()
+    if not isinstance(made, type):
+        return made.to(device), TrainingRecord(course=(), best_epoch=0)
+    followed = [named for named in metrics if named.component.follows_training]
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        model = made.build(data, plan.projection.make(), plan.model.options).to(device)  # type: ignore[attr-defined]
+        key = _weights_key(plan, data, seed, followed, device)
+        cached = Weights().find(key) if plan.repeatable else None
+        if cached is not None:
+            state, record = cached
+            model.load_state_dict(state)
+            return model.eval(), TrainingRecord.model_validate(record)
+        trained = train(
+            model,
+            data,
+            plan.training,
+            seed=seed,
+            followed=followed,
+            device=device,
+            progress=progress,
+            label=f"seed {seed}: training",
+        )
+    if plan.repeatable:
+        Weights().write(key, model.state_dict(), trained.model_dump(mode="json"))
+    return model, trained
+
+
+def _observe(
+    plan: Plan,
+    model: Model,
+    data: TaskData,
+    seed: int,
+    metrics: tuple[Named, ...],
+    device: torch.device,
+    progress: Progress,
+) -> Observation:
+    asked = {part.label for part in plan.explanations}
+    baselines = tuple(part for part in plan.baselines if part.label not in asked)
+    return observe(
+        model,
+        model.encode(data.test).to(device),
+        explanations=_named((*plan.explanations, *baselines)),
+        references=_named(plan.references),
+        metrics=metrics,
+        seed=seed,
+        progress=progress,
+        label=f"seed {seed}: measuring",
+    )
+
+
+def fingerprint(plan: Plan, source: Source) -> str:
+    """The name of a run: a hash of the spec, the code of every plugin in it, and what it runs on."""
+    code = {used.plugin: used.code for used in plugins_used(plan.parts)}
+    return digest(
+        plan.spec.canonical(),
+        canonical_json(code),
+        code_hash("attnx"),
+        torch.__version__,
+        choose_device(plan.spec.device).type,
+        str(source.directory or ""),
+    )
+
+
+def _weights_key(
+    plan: Plan, data: TaskData, seed: int, followed: Sequence[Named], device: torch.device
+) -> str:
+    """Everything that determines trained weights and the record of their training."""
+    spec = plan.spec
+    parts = (plan.task, plan.model, plan.projection)
+    return digest(
+        data.fingerprint,
+        canonical_json([part.choice.model_dump(mode="json") for part in parts]),
+        canonical_json({used.plugin: used.code for used in plugins_used(parts)}),
+        canonical_json(spec.training),
+        canonical_json([named.label for named in followed]),
+        f"{seed}/{device.type}/{torch.__version__}/{code_hash('attnx')}",
+    )
+
+
+def plugins_used(parts: Sequence[Part]) -> tuple[PluginUsed, ...]:
+    """The plugins behind these parts, by their exact code."""
+    found: dict[str, PluginUsed] = {}
+    for part in parts:
+        if part.component is not None and part.component.plugin not in found:
+            c = part.component
+            package = c.card.target.partition(":")[0].partition(".")[0]
+            found[c.plugin] = PluginUsed(
+                plugin=c.plugin, distribution=c.distribution, version=c.version, code=code_hash(package)
+            )
+    return tuple(found[name] for name in sorted(found))
+
+
+def choose_device(name: str) -> torch.device:
+    """The device of that name; 'auto' takes a GPU when there is one."""
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise UsageError(f"Device '{name}' is not available here; use --device auto or cpu.") from error
+    return device
+
+
+def environment(device: torch.device) -> dict[str, str]:
+    """The machine and the libraries that results may depend on."""
+    return {
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "numpy": np.__version__,
+        "platform": f"{sys.platform} {platform.machine()}",
+        "device": device.type,
+        "threads": str(torch.get_num_threads()),
+    }
+
+
+def _named(parts: Sequence[Part]) -> tuple[Named, ...]:
+    return tuple(Named(part.label, part.make()) for part in parts)
+
+
+def _sizes(data: TaskData) -> dict[str, str]:
+    return {split: str(len(getattr(data, split))) for split in ("train", "dev", "test")}
+
+
+class _Clock:
+    """Seconds by stage."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    def __call__(self, stage: str) -> _Clock:
+        self._stage = stage
+        return self
+
+    def __enter__(self) -> None:
+        self._started = time.perf_counter()
+
+    def __exit__(self, *exc: Any) -> None:
+        spent = time.perf_counter() - self._started
+        self.seconds[self._stage] = self.seconds.get(self._stage, 0.0) + spent

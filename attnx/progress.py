@@ -1,0 +1,71 @@
+"""Progress on stderr: live on a terminal, one line per long stage elsewhere, or silent."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Literal, Protocol
+
+LONG = 2.0  # seconds after which a stage deserves a line of its own
+
+
+class Step(Protocol):
+    """Tells that one more part of a stage is done."""
+
+    def __call__(self, done: int = 1, note: str = "") -> None: ...
+
+
+class Progress:
+    """Where an evaluation says how far it is."""
+
+    def __init__(self, mode: Literal["auto", "off"] = "auto") -> None:
+        self.mode = mode if mode == "off" else "live" if sys.stderr.isatty() else "plain"
+
+    @contextmanager
+    def stage(self, label: str, total: int) -> Iterator[Step]:
+        """Follow one stage of `total` parts."""
+        if self.mode == "live":
+            with self._live(label, total) as step:
+                yield step
+        else:
+            with self._plain(label, total) as step:
+                yield step
+
+    @contextmanager
+    def _live(self, label: str, total: int) -> Iterator[Step]:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            TextColumn("{task.completed:.0f}/{task.total:.0f}"),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[note]}"),
+        )
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+            bar = bars.add_task(label, total=total, note="")
+
+            def step(done: int = 1, note: str = "") -> None:
+                bars.update(bar, advance=done, note=note)
+
+            yield step
+
+    @contextmanager
+    def _plain(self, label: str, total: int) -> Iterator[Step]:
+        state = {"done": 0, "note": ""}
+        started = told = time.monotonic()
+
+        def step(done: int = 1, note: str = "") -> None:
+            nonlocal told
+            state["done"], state["note"] = int(state["done"]) + done, note
+            if self.mode == "plain" and time.monotonic() - told > 10 * LONG:
+                told = time.monotonic()
+                print(f"{label}: {state['done']}/{total} {note}".rstrip(), file=sys.stderr, flush=True)
+
+        yield step
+        seconds = time.monotonic() - started
+        if self.mode == "plain" and seconds > LONG:
+            print(f"{label}: done in {seconds:.0f} s {state['note']}".rstrip(), file=sys.stderr, flush=True)

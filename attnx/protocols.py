@@ -1,0 +1,122 @@
+"""The five protocols: what a task, a model, a projection, an importance method and a metric are.
+
+Any object of the right shape will do. Subclassing a protocol gives the defaults of its
+declarations. A component never batches, seeds, prints, moves devices or switches modes: it is
+called with everything on one device, the model in evaluation mode and gradients off, unless it
+declares that it needs them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Protocol, Self
+
+import torch
+from torch import Tensor, nn
+
+from .data import Source
+from .types import Axis, Batch, Evidence, Example, Measure, TaskData, Trace
+
+
+class Task(Protocol):
+    """Labelled examples made of units."""
+
+    provides: ClassVar[tuple[str, ...]] = ()
+
+    def load(self, source: Source) -> TaskData:
+        """All examples; files come from `source` alone."""
+        ...
+
+    def sample(self) -> TaskData:
+        """A few dozen examples of the same kind, made without any file."""
+        ...
+
+
+class AttentionProjection(Protocol):
+    """From scores to a point on the simplex over the mask, 0 off it.
+
+    One that behaves differently in training, or learns, is an `nn.Module`.
+    """
+
+    stochastic: ClassVar[bool] = False  # draws noise in training
+    trains_by_expectation: ClassVar[bool] = False  # loss: the expected loss over single units
+
+    def __call__(self, scores: Tensor, mask: Tensor, /) -> Tensor:
+        """[B, L], [B, L] -> [B, L]."""
+        ...
+
+
+class Model(Protocol):
+    """A classifier that pools hidden states by attention: an `nn.Module` with these methods."""
+
+    needs: ClassVar[tuple[str, ...]] = ()
+    provides: ClassVar[tuple[str, ...]] = ("attention", "gradient", "hidden")
+
+    training: bool
+    projection: AttentionProjection
+
+    @classmethod
+    def build(cls, data: TaskData, projection: AttentionProjection, options: Any) -> Self:
+        """An untrained model for this data; all randomness is torch's, seeded by the caller."""
+        ...
+
+    def encode(self, examples: Sequence[Example]) -> Batch:
+        """Examples as tensors, on the CPU."""
+        ...
+
+    def embed(self, batch: Batch) -> Tensor:
+        """[B, L, E] what the model sees of each unit: where gradients are taken."""
+        ...
+
+    def run(self, batch: Batch, embeddings: Tensor, *, attention: Tensor | None = None) -> Trace:
+        """A forward pass from embeddings, with attention computed or held at `attention` [B, L]."""
+        ...
+
+    def decode(self, batch: Batch, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Scores [B, L], attention [B, L] and logits [B, C] from hidden states [B, L, H]."""
+        ...
+
+    def reattend(self, trace: Trace, attention: Tensor) -> Tensor:
+        """Logits [B, C] under attention [B, L], or [B, K, C] under [B, K, L]; nothing re-encoded."""
+        ...
+
+    def attention_parameters(self) -> Iterable[nn.Parameter]:
+        """The parameters of the scorer, which are not decayed in training."""
+        ...
+
+    def parameters(self, recurse: bool = True) -> Iterator[nn.Parameter]: ...
+    def state_dict(self) -> dict[str, Any]: ...
+    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True) -> Any: ...
+    def train(self, mode: bool = True) -> Self: ...
+    def eval(self) -> Self: ...
+    def to(self, device: torch.device) -> Self: ...
+    def requires_grad_(self, requires_grad: bool = True) -> Self: ...
+
+
+class ImportanceMethod(Protocol):
+    """A score for every unit of every example."""
+
+    needs: ClassVar[tuple[str, ...]] = ()
+
+    def __call__(self, model: Model, trace: Trace, target: Tensor, /) -> Tensor:
+        """Values [B, L], 0 off the mask, explaining the probability of class `target` [B]."""
+        ...
+
+
+class Metric(Protocol):
+    """One value, or one per measure, for every example; NaN where it is undefined."""
+
+    needs: ClassVar[tuple[str, ...]] = ()
+    family: ClassVar[str]  # agreement, intervention, ground-truth, shape, information, retraining
+    measures: tuple[Measure, ...]
+    follows_training: ClassVar[bool] = False  # also measured on dev after every epoch
+    axis: Axis | None = None  # of the curve, for a metric that draws one
+
+    def __call__(self, evidence: Evidence, /) -> Tensor:
+        """[B] for one measure, [B, M] for several."""
+        ...
+
+    def curve(self, evidence: Evidence, /) -> Tensor:
+        """[B, len(axis.points)]: one curve for every example, averaged by the caller."""
+        raise TypeError(f"{type(self).__name__} declares no axis, so it has no curve")
+

@@ -1,0 +1,101 @@
+"""registry.yaml: choices, and facts about the outside world, that code cannot know."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from .errors import PluginError
+
+if TYPE_CHECKING:
+    from .plugins import Plugin
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Composition(_Section):
+    """A model people say by name: a model component with its choices made."""
+
+    model: str
+    summary: str
+    options: dict[str, Any] = Field(default_factory=dict)
+    projection: str = ""
+    training: dict[str, Any] = Field(default_factory=dict)
+    requires: str = ""
+    citation: str = ""
+
+
+class Experiment(_Section):
+    """A table or figure of a paper: the runs that make it, and what was published."""
+
+    summary: str
+    source: str
+    task: str
+    runs: dict[str, dict[str, Any]]
+    published: dict[str, dict[str, float]] = Field(default_factory=dict)
+    metrics: tuple[str, ...] = ()
+    seeds: tuple[int, ...] = (0,)
+
+
+class Registry(_Section):
+    """Everything registry.yaml and the fragments of plugins hold."""
+
+    schema_: Literal[1] = Field(alias="schema")
+    models: dict[str, Composition] = Field(default_factory=dict)
+    experiments: dict[str, Experiment] = Field(default_factory=dict)
+
+
+def read_registry(plugins: Iterable[Plugin]) -> Registry:
+    """Read the project's registry and every plugin's fragment, and join them."""
+    plugins = tuple(plugins)
+    path = registry_path()
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise PluginError(f"cannot read registry {path}: {error.strerror}") from error
+    joined = parse_registry(text, str(path))
+    for plugin in plugins:
+        if plugin.registry:
+            joined = _join(joined, parse_registry(plugin.registry, f"registry of plugin {plugin.title}"))
+    names = {c.name for plugin in plugins for c in plugin.components if c.kind == "model"}
+    for name in names & set(joined.models):
+        raise PluginError(f"{path}: models.{name}: a composition may not have the name of a component")
+    return joined
+
+
+def registry_path() -> Path:
+    """Where registry.yaml is: named by ATTNX_REGISTRY, packaged, or at the root of a checkout."""
+    here = Path(__file__).parent
+    given = os.environ.get("ATTNX_REGISTRY")
+    packaged = here / "registry.yaml"
+    return Path(given) if given else packaged if packaged.exists() else here.parent / "registry.yaml"
+
+
+def parse_registry(text: str, origin: str) -> Registry:
+    """Parse and validate registry text; an error carries the file and the key path."""
+    try:
+        return Registry.model_validate(yaml.load(text, Loader=yaml.CSafeLoader))
+    except yaml.YAMLError as error:
+        raise PluginError(f"{origin}: not valid YAML: {' '.join(str(error).split())}") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"]) or "top level"
+        raise PluginError(f"{origin}: {where}: {first['msg']}") from error
+
+
+def _join(first: Registry, second: Registry) -> Registry:
+    for section in ("models", "experiments"):
+        for name in getattr(first, section).keys() & getattr(second, section).keys():
+            raise PluginError(f"registry entry {section}.{name} is given twice")
+    return Registry(
+        schema=first.schema_,
+        models=first.models | second.models,
+        experiments=first.experiments | second.experiments,
+    )

@@ -1,0 +1,201 @@
+"""From a spec to a plan: every name found, every option checked, every pairing judged.
+
+Nothing here imports a component's code, so a bad request is refused at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .catalog import Catalog
+from .component import CAPABILITIES, Component, Kind
+from .errors import UsageError
+from .spec import Choice, Options, RunSpec, Training, validate_options
+
+BASELINES = ("random", "uniform")
+
+Objects = Mapping[tuple[Kind, str], Any]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One component of a plan with its options, or an object the caller made himself."""
+
+    kind: Kind
+    label: str
+    options: Options
+    needs: tuple[str, ...]
+    provides: tuple[str, ...]
+    component: Component | None
+    given: Any = None
+
+    @property
+    def choice(self) -> Choice:
+        """The choice with every option spelled out."""
+        name = self.component.name if self.component else self.label
+        return Choice(name=name, options=self.options.model_dump(mode="json"))
+
+    def make(self) -> Any:
+        """The component itself; a model's class is returned as it is, to be built on data."""
+        if self.component is None:
+            return self.given
+        made = self.component.load()
+        if self.kind == "model":
+            return made
+        return made(self.options) if self.component.card.options else made()
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A spec with nothing left to decide."""
+
+    spec: RunSpec
+    task: Part
+    model: Part
+    projection: Part
+    explanations: tuple[Part, ...]
+    baselines: tuple[Part, ...]
+    references: tuple[Part, ...]
+    metrics: tuple[Part, ...]
+    training: Training
+    warnings: tuple[str, ...]
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        single = (self.task, self.model, self.projection)
+        return (*single, *self.explanations, *self.baselines, *self.references, *self.metrics)
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether the spec alone determines the run: not so when an object was passed in."""
+        return all(part.component is not None for part in self.parts)
+
+
+def resolve(spec: RunSpec, catalog: Catalog, objects: Objects | None = None) -> Plan:
+    """Find and check everything a spec names; refuse what cannot work, with the reason."""
+    finder = _Finder(catalog, objects or {})
+    task = finder.part("task", spec.task)
+    model, projection, training = finder.model(spec, task)
+    explanations = tuple(finder.part("importance", choice) for choice in spec.explanations)
+    references = tuple(finder.part("importance", choice) for choice in spec.references)
+    baselines = tuple(
+        finder.part("importance", Choice(name=name))
+        for name in BASELINES
+        if ("importance", name) in catalog.components
+    )
+    provided = {*task.provides, *model.provides, *(["reference"] if references else [])}
+    metrics = tuple(finder.part("metric", choice) for choice in spec.metrics)
+    if not metrics:
+        applicable = [c for c in catalog.of_kind("metric") if provided.issuperset(c.card.needs)]
+        metrics = tuple(finder.part("metric", Choice(name=c.name)) for c in applicable)
+    for part in (model, *explanations, *references, *metrics):
+        _require(part, provided, task, model, catalog)
+    _distinct("explanation", explanations)
+    _distinct("reference", references)
+    _distinct("metric", metrics)
+    plan = Plan(
+        spec=spec,
+        task=task,
+        model=model,
+        projection=projection,
+        explanations=explanations,
+        baselines=baselines,
+        references=references,
+        metrics=metrics,
+        training=training,
+        warnings=tuple(catalog.warnings),
+    )
+    return _spelled_out(plan)
+
+
+@dataclass(frozen=True)
+class _Finder:
+    catalog: Catalog
+    objects: Objects
+
+    def part(self, kind: Kind, choice: Choice) -> Part:
+        given = self.objects.get((kind, choice.name))
+        if given is not None:
+            return _given(kind, choice.name, given)
+        return _part(self.catalog.find(kind, choice.name), choice)
+
+    def model(self, spec: RunSpec, task: Part) -> tuple[Part, Part, Training]:
+        """The model with its projection and training: the user's word before any default's."""
+        usual = task.component.card.recommends if task.component else ""
+        if spec.model is None and not usual:
+            raise UsageError(f"Task '{task.label}' recommends no model: name one with --model.")
+        choice = spec.model or Choice(name=usual)
+        given = self.objects.get(("model", choice.name))
+        if given is not None:
+            model, projection, training = _given("model", choice.name, given), "softmax", {}
+        else:
+            component, composition = self.catalog.find_model(choice.name)
+            if composition is None and usual and choice.name != usual:
+                usual_component, recommended = self.catalog.find_model(usual)
+                composition = recommended if usual_component == component else None
+            preset = composition.options if composition else {}
+            model = _part(component, choice, preset)
+            projection = (composition.projection if composition else "") or "softmax"
+            training = composition.training if composition else {}
+        options = validate_options(Training, {**training, **spec.training}, "training")
+        assert isinstance(options, Training)
+        return model, self.part("projection", spec.projection or Choice.parse(projection)), options
+
+
+def _part(component: Component, choice: Choice, preset: Mapping[str, Any] | None = None) -> Part:
+    options_class = component.load_options() or Options
+    options = validate_options(
+        options_class, {**(preset or {}), **choice.options}, f"{component.kind} '{component.name}'"
+    )
+    card = component.card
+    return Part(component.kind, choice.label, options, card.needs, card.provides, component)
+
+
+def _given(kind: Kind, label: str, thing: Any) -> Part:
+    return Part(kind, label, Options(), getattr(thing, "needs", ()), getattr(thing, "provides", ()), None, thing)
+
+
+def _require(part: Part, provided: Iterable[str], task: Part, model: Part, catalog: Catalog) -> None:
+    for need in part.needs:
+        if need not in provided:
+            words = CAPABILITIES.get(need, f"'{need}'")
+            providers = [
+                component.name
+                for kind in ("task", "model")
+                for component in catalog.of_kind(kind)  # type: ignore[arg-type]
+                if need in component.card.provides
+            ]
+            remedy = "Give one with --reference." if need == "reference" else (
+                f"These do: {', '.join(providers) or 'none installed'}."
+            )
+            raise UsageError(
+                f"{part.kind} '{part.label}' needs {words}, which task '{task.label}' with model "
+                f"'{model.label}' does not give. {remedy}"
+            )
+
+
+def _distinct(what: str, parts: tuple[Part, ...]) -> None:
+    labels = [part.label for part in parts]
+    for label in labels:
+        if labels.count(label) > 1:
+            raise UsageError(f"The {what} '{label}' is asked for twice.")
+
+
+def _spelled_out(plan: Plan) -> Plan:
+    """The plan with a spec in which every default is written, so that equal runs have equal specs."""
+    from dataclasses import replace
+
+    spec = plan.spec.model_copy(
+        update={
+            "task": plan.task.choice,
+            "model": plan.model.choice,
+            "projection": plan.projection.choice,
+            "explanations": tuple(part.choice for part in plan.explanations),
+            "references": tuple(part.choice for part in plan.references),
+            "metrics": tuple(part.choice for part in plan.metrics),
+            "training": plan.training.model_dump(),
+        }
+    )
+    return replace(plan, spec=spec)

@@ -1,0 +1,126 @@
+"""What is kept on disk: runs and weights, each written aside and renamed, never unpickled."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import platformdirs
+
+from .errors import PluginError, UsageError
+from .results import Report
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+def home() -> Path:
+    """The folder of everything attnx keeps: ATTNX_HOME, or the user's cache folder."""
+    given = os.environ.get("ATTNX_HOME")
+    return Path(given) if given else platformdirs.user_cache_path("attnx")
+
+
+@contextmanager
+def _aside(final: Path) -> Iterator[Path]:
+    """A temporary folder beside `final`, moved into its place only when all went well."""
+    final.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(prefix=".writing-", dir=final.parent))
+    try:
+        yield temporary
+        if final.exists():
+            shutil.rmtree(final)
+        temporary.rename(final)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+class Runs:
+    """Reports of finished runs, one folder each, named by fingerprint."""
+
+    def __init__(self, root: Path | None = None) -> None:
+        self.root = root or home() / "runs"
+
+    def check_writable(self) -> None:
+        """Refuse a folder that cannot be written, before anything is computed."""
+        try:
+            self.root.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=self.root):
+                pass
+        except OSError as error:
+            raise UsageError(
+                f"Cannot write runs to '{self.root}': {error.strerror}. Choose another folder with --out."
+            ) from error
+
+    def find(self, fingerprint: str) -> Report | None:
+        path = self.folder(fingerprint) / "report.json"
+        return Report.from_json(path.read_text(encoding="utf-8")) if path.exists() else None
+
+    def folder(self, fingerprint: str) -> Path:
+        return self.root / fingerprint
+
+    def write(self, report: Report) -> Path:
+        final = self.folder(report.fingerprint)
+        with _aside(final) as folder:
+            (folder / "report.json").write_text(report.to_json(), encoding="utf-8")
+            (folder / "report.md").write_text(report.to_markdown(), encoding="utf-8")
+        return final
+
+    def __iter__(self) -> Iterator[Report]:
+        """Finished runs, newest first."""
+        found = self.root.glob("*/report.json") if self.root.exists() else iter(())
+        for path in sorted(found, key=lambda path: path.stat().st_mtime, reverse=True):
+            yield Report.from_json(path.read_text(encoding="utf-8"))
+
+
+class Weights:
+    """Trained weights as safetensors with their training record, named by what determines them."""
+
+    def __init__(self, root: Path | None = None) -> None:
+        self.root = root or home() / "weights"
+
+    def find(self, key: str) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
+        from safetensors import safe_open
+
+        path = self.root / key / "weights.safetensors"
+        if not path.exists():
+            return None
+        with safe_open(path, framework="pt") as file:
+            record = json.loads((file.metadata() or {})["record"])
+            return {name: file.get_tensor(name) for name in file.keys()}, record  # noqa: SIM118
+
+    def write(self, key: str, state: Mapping[str, Tensor], record: Mapping[str, Any]) -> None:
+        from safetensors.torch import save_file
+
+        tensors = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in state.items()}
+        with _aside(self.root / key) as folder:
+            save_file(tensors, folder / "weights.safetensors", {"record": json.dumps(record)})
+
+
+def tensors_hash(state: Mapping[str, Tensor]) -> str:
+    """A hash of named tensors, independent of how they are stored."""
+    hashed = hashlib.sha256()
+    for name, tensor in sorted(state.items()):
+        hashed.update(f"{name}{tensor.dtype}{tuple(tensor.shape)}".encode())
+        hashed.update(tensor.detach().cpu().contiguous().numpy().tobytes())
+    return hashed.hexdigest()[:16]
+
+
+def code_hash(package: str) -> str:
+    """A hash of a package's source files, found without importing it."""
+    spec = importlib.util.find_spec(package)
+    if spec is None or spec.origin is None:
+        raise PluginError(f"the source of package '{package}' cannot be found")
+    origin = Path(spec.origin)
+    files = sorted(origin.parent.rglob("*.py")) if origin.name == "__init__.py" else [origin]
+    hashed = hashlib.sha256()
+    for file in files:
+        hashed.update(file.relative_to(origin.parent).as_posix().encode() + file.read_bytes())
+    return hashed.hexdigest()[:16]

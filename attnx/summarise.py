@@ -1,0 +1,172 @@
+"""From the values of every seed to the rows and curves of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .measuring import Measurement, Named, Observation
+from .results import Curve, Quality, Summary
+from .statistics import bootstrap, mean_over_seeds, pooled_sd, seed_means
+from .training import TrainingRecord
+from .types import TaskData
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+Key = tuple[str, str, str | None]  # metric, explanation, reference
+
+
+@dataclass(frozen=True, slots=True)
+class SeedResult:
+    """What one seed gave."""
+
+    seed: int
+    record: TrainingRecord
+    observation: Observation
+
+
+def summaries(
+    results: Sequence[SeedResult],
+    metrics: Sequence[Named],
+    baselines: Sequence[str],
+    label_names: Sequence[str],
+) -> tuple[Summary, ...]:
+    """One row for every measure, explanation, reference and group; bootstrapped all at once."""
+    families = {named.label: named.component.family for named in metrics}
+    values = _by_key(results)
+    asked = {key: value for key, value in values.items() if key[1] not in baselines}
+    asked = asked or values  # a baseline may itself be the explanation under test
+    predicted = np.stack([result.observation.predicted for result in results])  # [S, N]
+    groups = {"all": np.ones_like(predicted, dtype=bool)}
+    groups |= {f"predicted={name}": predicted == index for index, name in enumerate(label_names)}
+    titles = [(key, group, m) for key in asked for group in groups for m in range(asked[key].shape[2])]
+    columns = np.concatenate(
+        [_only(asked[key], member) for key in asked for member in groups.values()], axis=2
+    )  # [S, N, rows]
+    low, high = bootstrap(columns)
+    mean, sd, per_seed = mean_over_seeds(columns), pooled_sd(columns), seed_means(columns)
+    defined = (~np.isnan(columns)).sum((0, 1))
+    members = {group: int(member.sum()) for group, member in groups.items()}
+    measures = {m.metric: m.measures for m in results[0].observation.measurements}
+    baseline_means = {
+        (key, group): mean_over_seeds(_only(values[key], member))
+        for key in values
+        if key[1] in baselines
+        for group, member in groups.items()
+    }
+    return tuple(
+        Summary(
+            metric=key[0],
+            measure=measures[key[0]][m].name,
+            family=families[key[0]],
+            explanation=key[1],
+            reference=key[2],
+            group=group,
+            mean=mean[row],
+            sd=sd[row],
+            n=int(defined[row]),
+            undefined=members[group] - int(defined[row]),
+            low=low[row],
+            high=high[row],
+            direction=measures[key[0]][m].direction,
+            baselines={
+                name: baseline_means[(key[0], name, key[2]), group][m]
+                for name in baselines
+                if ((key[0], name, key[2]), group) in baseline_means
+            },
+            seeds=tuple(per_seed[:, row]),
+        )
+        for row, (key, group, m) in enumerate(titles)
+    )
+
+
+def _by_key(results: Sequence[SeedResult]) -> dict[Key, Array]:
+    """[S, N, M] values of every metric, explanation and reference."""
+    found: dict[Key, list[Array]] = {}
+    for result in results:
+        for m in result.observation.measurements:
+            found.setdefault((m.metric, m.explanation, m.reference), []).append(m.values)
+    return {key: np.stack(parts) for key, parts in found.items()}
+
+
+def _only(values: Array, member: np.ndarray[Any, Any]) -> Array:
+    """Values of the members of a group, NaN for the others."""
+    return np.where(member[:, :, None], values, np.nan)
+
+
+def curves(results: Sequence[SeedResult], baselines: set[str]) -> tuple[Curve, ...]:
+    """Curves of metrics that draw one, and the course of training."""
+    drawn = [
+        _metric_curve(result.seed, m)
+        for result in results
+        for m in result.observation.measurements
+        if m.axis is not None and m.explanation not in baselines
+    ]
+    return (*drawn, *(curve for result in results for curve in _course(result)))
+
+
+def _metric_curve(seed: int, m: Measurement) -> Curve:
+    assert m.axis is not None
+    assert m.curve is not None
+    return Curve(
+        name=m.axis.name,
+        metric=m.metric,
+        explanation=m.explanation,
+        reference=m.reference,
+        seed=seed,
+        axis=m.axis.label,
+        x=m.axis.points,
+        y=tuple(m.curve),
+    )
+
+
+def _course(result: SeedResult) -> list[Curve]:
+    """One curve over epochs for the dev accuracy and every followed measure."""
+    course = result.record.course
+    lines: dict[tuple[str, str], list[float]] = {}
+    for epoch in course:
+        lines.setdefault(("training", "accuracy"), []).append(epoch.dev_accuracy)
+        lines.setdefault(("training", "loss"), []).append(epoch.dev_loss)
+        for metric, means in epoch.followed.items():
+            for measure, mean in means.items():
+                lines.setdefault((metric, measure), []).append(mean)
+    return [
+        Curve(
+            name=f"{measure} on dev over training",
+            metric=metric,
+            explanation="attention",
+            reference=None,
+            seed=result.seed,
+            axis="epoch",
+            x=tuple(epoch.epoch for epoch in course),
+            y=tuple(line),
+        )
+        for (metric, measure), line in lines.items()
+    ]
+
+
+def quality(results: Sequence[SeedResult], data: TaskData) -> tuple[Quality, ...]:
+    """Accuracy and its friends on test, for every seed."""
+    from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
+
+    train_labels = np.array([example.label for example in data.train])
+    commonest = np.bincount(train_labels).argmax()
+    rows = []
+    for result in results:
+        seen = result.observation
+        binary = len(data.label_names) == 2 and len(np.unique(seen.labels)) == 2
+        margin = seen.logits[:, -1] - seen.logits[:, 0]
+        rows.append(
+            Quality(
+                seed=result.seed,
+                accuracy=accuracy_score(seen.labels, seen.predicted),
+                f1=f1_score(seen.labels, seen.predicted, average="macro", zero_division=0),
+                roc_auc=roc_auc_score(seen.labels, margin) if binary else None,
+                majority=float((seen.labels == commonest).mean()),
+                epochs=max((epoch.epoch for epoch in result.record.course), default=0),
+                best_epoch=result.record.best_epoch,
+            )
+        )
+    return tuple(rows)

@@ -1,0 +1,166 @@
+"""Training: one loop for every model, selected on dev alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from pydantic import BaseModel, ConfigDict
+from torch import Tensor
+from torch.nn import functional as F
+
+from .batching import batches, evaluating, shuffled
+from .measuring import Named, attention_evidence, trace_of, values_of
+from .progress import Progress
+from .protocols import Model
+from .spec import Training
+from .types import Batch, TaskData, Trace
+
+
+class Epoch(BaseModel):
+    """The state of training after one epoch; epoch 0 is the untrained model."""
+
+    model_config = ConfigDict(frozen=True)
+
+    epoch: int
+    loss: float | None  # mean over train, None before training
+    dev_loss: float
+    dev_accuracy: float
+    followed: dict[str, dict[str, float]]  # metric -> measure -> mean over dev
+
+
+class TrainingRecord(BaseModel):
+    """How a model was trained."""
+
+    model_config = ConfigDict(frozen=True)
+
+    course: tuple[Epoch, ...]
+    best_epoch: int
+
+
+def train(
+    model: Model,
+    data: TaskData,
+    training: Training,
+    *,
+    seed: int,
+    followed: Sequence[Named] = (),
+    device: torch.device,
+    progress: Progress,
+    label: str,
+) -> TrainingRecord:
+    """Train a model in place and leave it with the weights that were best on dev.
+
+    Best is the highest dev accuracy, the lower dev loss among equals.
+    """
+    encoded = model.encode(data.train).to(device)
+    dev = model.encode(data.dev).to(device)
+    class_weights = _class_weights(encoded.labels, len(data.label_names), training)
+    optimizer = _optimizer(model, training)
+    generator = torch.Generator().manual_seed(seed)
+    course = [_assess(model, dev, 0, None, followed, seed)]
+    best, best_state = course[0], _copy(model)
+    with progress.stage(label, training.epochs) as step:
+        for epoch in range(1, training.epochs + 1):
+            model.train()
+            losses: list[Tensor] = []
+            for batch in shuffled(encoded, training.batch_size, generator):
+                optimizer.zero_grad(set_to_none=True)
+                value = loss(model, batch, training.entropy, class_weights)
+                value.backward()  # type: ignore[no-untyped-call]
+                if training.clip:
+                    torch.nn.utils.clip_grad_norm_(model.parameters(), training.clip)
+                optimizer.step()
+                losses.append(value.detach())
+            now = _assess(model, dev, epoch, float(torch.stack(losses).mean()), followed, seed)
+            course.append(now)
+            if (now.dev_accuracy, -now.dev_loss) > (best.dev_accuracy, -best.dev_loss):
+                best, best_state = now, _copy(model)
+            step(1, f"loss {now.loss:.3f}, dev accuracy {now.dev_accuracy:.3f}")
+            if training.patience and epoch - best.epoch >= training.patience:
+                break
+    model.load_state_dict(best_state)
+    model.eval()
+    return TrainingRecord(course=tuple(course), best_epoch=best.epoch)
+
+
+def loss(model: Model, batch: Batch, entropy: float = 0.0, class_weights: Tensor | None = None) -> Tensor:
+    """Cross-entropy, or its expectation over single units for a hard projection, plus λ·Ent(a)."""
+    trace = trace_of(model, batch)
+    if model.projection.trains_by_expectation:
+        value = _expected_cross_entropy(model, trace, class_weights)
+    else:
+        value = F.cross_entropy(trace.logits, batch.labels, class_weights)
+    return value + entropy * attention_entropy(trace.attention).mean() if entropy else value
+
+
+def _expected_cross_entropy(model: Model, trace: Trace, class_weights: Tensor | None) -> Tensor:
+    """Σ_j a_j · CE(g(x_j), y), the classifier seeing one unit at a time."""
+    a = trace.attention  # [B, L]
+    single = torch.eye(a.shape[1], device=a.device, dtype=a.dtype).expand(len(a), -1, -1)  # [B, L, L]
+    logits = model.reattend(trace, single)  # [B, L, C]
+    labels = trace.batch.labels[:, None].expand_as(a)  # [B, L]
+    each = F.cross_entropy(logits.transpose(1, 2), labels, class_weights, reduction="none")  # [B, L]
+    return (a * each.masked_fill(~trace.batch.mask, 0.0)).sum(1).mean()
+
+
+def attention_entropy(attention: Tensor) -> Tensor:
+    """−Σ a log a in nats over the last dimension, 0·log 0 = 0."""
+    return torch.special.entr(attention.clamp_min(torch.finfo(attention.dtype).tiny)).sum(-1)
+
+
+def _assess(
+    model: Model, dev: Batch, epoch: int, train_loss: float | None, followed: Sequence[Named], seed: int
+) -> Epoch:
+    """Loss, accuracy and followed metrics on dev."""
+    total_loss, correct = 0.0, 0.0
+    values: dict[str, list[Tensor]] = {named.label: [] for named in followed}
+    with evaluating(model):
+        for _, batch in batches(dev):
+            trace = trace_of(model, batch)
+            total_loss += float(F.cross_entropy(trace.logits, batch.labels, reduction="sum"))
+            correct += float((trace.predicted == batch.labels).sum())
+            for named in followed:
+                values[named.label].append(values_of(named, attention_evidence(model, trace, seed)))
+    means = {
+        named.label: dict(
+            zip(
+                (measure.name for measure in named.component.measures),
+                torch.cat(values[named.label]).nanmean(0).tolist(),
+                strict=True,
+            )
+        )
+        for named in followed
+    }
+    return Epoch(
+        epoch=epoch,
+        loss=train_loss,
+        dev_loss=total_loss / len(dev),
+        dev_accuracy=correct / len(dev),
+        followed=means,
+    )
+
+
+def _optimizer(model: Model, training: Training) -> torch.optim.Optimizer:
+    """Adam (amsgrad) with weight decay on everything but the attention parameters."""
+    free = {id(parameter) for parameter in model.attention_parameters()}
+    groups = [
+        {"params": [p for p in model.parameters() if id(p) in free], "weight_decay": 0.0},
+        {"params": [p for p in model.parameters() if id(p) not in free], "weight_decay": training.weight_decay},
+    ]
+    return torch.optim.Adam(
+        [group for group in groups if group["params"]], lr=training.learning_rate, amsgrad=True, fused=True
+    )
+
+
+def _class_weights(labels: Tensor, classes: int, training: Training) -> Tensor | None:
+    """[C] weights inverse to the frequency of each label in train, or None."""
+    if training.class_weights == "none":
+        return None
+    counts = torch.bincount(labels, minlength=classes).clamp_min(1)
+    return len(labels) / (classes * counts.float())
+
+
+def _copy(model: Model) -> dict[str, Any]:
+    return {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}

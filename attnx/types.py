@@ -1,0 +1,179 @@
+"""The frozen things that flow through an evaluation; the shape comments are the contract.
+
+B examples, L columns, K alternatives, C classes, E embedding, H hidden. A mask is True where
+attention may go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+if TYPE_CHECKING:
+    from .protocols import Model
+    from .randomness import Randomness
+
+Direction = Literal["up", "down", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One labelled example made of units."""
+
+    id: str
+    units: tuple[str, ...]
+    label: int
+    query: tuple[str, ...] | None = None
+    rationale: tuple[bool, ...] | None = None  # one per unit
+    rows: tuple[int, ...] | None = None  # one per unit: its row of TaskData.features
+
+
+@dataclass(frozen=True, slots=True)
+class TaskData:
+    """The examples of a task in three splits, and where they came from."""
+
+    train: tuple[Example, ...]
+    dev: tuple[Example, ...]
+    test: tuple[Example, ...]
+    label_names: tuple[str, ...]
+    features: np.ndarray[Any, Any] | None = None  # [R, ...] what units are made of, when not words
+    oracle: np.ndarray[Any, Any] | None = None  # [R] scores of a perfect focus, when one is known
+    provenance: Mapping[str, str] = field(default_factory=dict)
+    fingerprint: str = ""  # filled in when the data is loaded
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Examples as tensors, padded to a common number of columns."""
+
+    examples: tuple[Example, ...]
+    inputs: Tensor  # [B, L] ids, or rows of TaskData.features
+    mask: Tensor  # [B, L] bool: may be attended to
+    unit_index: Tensor  # [B, L] position in example.units, -1 for special columns and padding
+    lengths: Tensor  # [B] columns in use, special ones included
+    labels: Tensor  # [B]
+    rationale: Tensor  # [B, L] 1 on the rationale, 0 off it, NaN where it is not known
+    query: Tensor | None = None  # [B, Q] ids
+
+    @classmethod
+    def collate(
+        cls,
+        examples: Sequence[Example],
+        *,
+        inputs: Tensor,
+        mask: Tensor,
+        unit_index: Tensor,
+        lengths: Tensor,
+        query: Tensor | None = None,
+    ) -> Batch:
+        """A batch whose labels and rationales are read from its examples."""
+        device = inputs.device
+        return cls(
+            examples=tuple(examples),
+            inputs=inputs,
+            mask=mask,
+            unit_index=unit_index,
+            lengths=lengths,
+            labels=torch.tensor([example.label for example in examples], device=device),
+            rationale=_rationale(examples, unit_index.cpu()).to(device),
+            query=query,
+        )
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+    def take(self, rows: Tensor) -> Batch:
+        """The examples at these rows, without the columns that none of them uses."""
+        columns = int(self.lengths[rows].max())
+        return Batch(
+            examples=tuple(self.examples[row] for row in rows.tolist()),
+            inputs=self.inputs[rows, :columns],
+            mask=self.mask[rows, :columns],
+            unit_index=self.unit_index[rows, :columns],
+            lengths=self.lengths[rows],
+            labels=self.labels[rows],
+            rationale=self.rationale[rows, :columns],
+            query=None if self.query is None else self.query[rows],
+        )
+
+    def to(self, device: torch.device) -> Batch:
+        """The same batch on another device."""
+        tensors = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "examples"}
+        return replace(
+            self, **{name: t.to(device) for name, t in tensors.items() if t is not None}
+        )
+
+
+def _rationale(examples: Sequence[Example], unit_index: Tensor) -> Tensor:
+    """[B, L] rationales laid out by column, NaN where an example has none."""
+    values = np.full(tuple(unit_index.shape), np.nan, dtype=np.float32)
+    for row, example in enumerate(examples):
+        if example.rationale is not None:
+            columns = unit_index[row].numpy()
+            by_unit = np.array([*example.rationale, False], dtype=np.float32)
+            values[row] = by_unit[columns]  # -1 reads the False at the end
+    return torch.from_numpy(values)
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Everything one forward pass reveals."""
+
+    batch: Batch
+    embeddings: Tensor  # [B, L, E]
+    hidden: Tensor  # [B, L, H]
+    scores: Tensor  # [B, L]
+    attention: Tensor  # [B, L] on the simplex over the mask
+    logits: Tensor  # [B, C]
+
+    @property
+    def probabilities(self) -> Tensor:
+        return self.logits.softmax(-1)  # [B, C]
+
+    @property
+    def predicted(self) -> Tensor:
+        return self.logits.argmax(-1)  # [B]
+
+
+@dataclass(frozen=True, slots=True)
+class Importance:
+    """One score for every unit, and what it cost to get them."""
+
+    method: str
+    values: Tensor  # [B, L], 0 off the mask
+    target: Tensor  # [B] the class that is explained
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """All a metric may look at: one batch, one explanation, the model to intervene on."""
+
+    trace: Trace
+    explanation: Importance
+    reference: Importance | None
+    model: Model
+    random: Randomness
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One number a metric gives for every example."""
+
+    name: str
+    direction: Direction  # which way is better
+    bounds: tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """The horizontal axis of a metric's curve."""
+
+    name: str  # of the curve
+    label: str  # of the axis
+    points: tuple[float, ...]

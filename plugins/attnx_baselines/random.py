@@ -1,0 +1,19 @@
+from torch import Tensor
+
+from attnx import ImportanceMethod, Model, Randomness, Trace
+
+from .options import RandomOptions
+
+
+class Random(ImportanceMethod):
+    """A point drawn uniformly from the simplex for each example."""
+
+    def __init__(self, options: RandomOptions) -> None:
+        self.randomness = Randomness(options.seed)
+
+    def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
+        u = self.randomness.uniform(trace.batch)[:, 0]  # [B, L]
+        exponential = -u.neg().log1p()  # −log(1 − u), finite as u < 1
+        weights = exponential.masked_fill(~trace.batch.mask, 0.0)
+        total = weights.sum(1, keepdim=True)
+        return (weights / total.masked_fill(total == 0, 1.0)).to(trace.attention.dtype)
