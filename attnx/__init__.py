@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .data import Source
     from .errors import AttnxError, CheckFailed, DataError, PluginError, UsageError
     from .hookspecs import hookimpl
-    from .protocols import AttentionProjection, ImportanceMethod, Metric, Model, Task
+    from .protocols import AttentionProjection, DeletingModel, ImportanceMethod, Metric, Model, Task
     from .randomness import Randomness
     from .results import Report
     from .spec import Options, RunSpec, Training
@@ -26,7 +26,7 @@ _MODULES = {
     "data": ("Source",),
     "errors": ("AttnxError", "CheckFailed", "DataError", "PluginError", "UsageError"),
     "hookspecs": ("hookimpl",),
-    "protocols": ("AttentionProjection", "ImportanceMethod", "Metric", "Model", "Task"),
+    "protocols": ("AttentionProjection", "DeletingModel", "ImportanceMethod", "Metric", "Model", "Task"),
     "randomness": ("Randomness",),
     "results": ("Report",),
     "spec": ("Options", "RunSpec", "Training"),
@@ -40,6 +40,7 @@ __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
     "RunSpec",
     "Training",
     "AttentionProjection",
+    "DeletingModel",
     "ImportanceMethod",
     "Metric",
     "Model",

@@ -68,7 +68,9 @@ class Catalog:
             known = [component.name for component in self.of_kind("model")]
             raise self._unknown("model", name, [*known, *self.registry.models])
         if composition.requires and composition.requires not in {p.name for p in self.plugins}:
-            raise PluginError(f"model '{name}' requires plugin '{composition.requires}', which is not installed")
+            raise PluginError(
+                f"model '{name}' requires plugin '{composition.requires}', which is not installed"
+            )
         return self.find("model", composition.model), composition
 
     def find_any(self, name: str) -> list[Component]:

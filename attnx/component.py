@@ -23,6 +23,7 @@ CAPABILITIES: Final = {
     "gradient": "a differentiable path from embeddings to output",
     "hidden": "a hidden state for every unit, from which the output can be recomputed",
     "deletion": "units that can be deleted one by one",
+    "fast-deletion": "a fast path for deleting each unit in turn",
     "reference": "a reference importance to compare with",
 }
 
@@ -42,7 +43,7 @@ class Card:
     options: str = ""
     needs: tuple[str, ...] = ()
     provides: tuple[str, ...] = ()
-    recommends: str = ""  # a task's usual model: its options are that model's defaults on this task
+    recommends: tuple[str, ...] = ()  # a task's usual model, or the usual references of a metric
     citation: str = ""
 
 

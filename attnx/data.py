@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .errors import DataError
+from .sources import Fetched, Source
 from .spec import Limit
 
 if TYPE_CHECKING:
@@ -17,11 +17,7 @@ if TYPE_CHECKING:
     from .types import Example, TaskData
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """Where a task finds its files."""
-
-    directory: Path | None = None
+__all__ = ["Fetched", "Source", "fingerprint", "load_data"]
 
 
 def load_data(task: Task, source: Source, limit: Limit) -> TaskData:

@@ -74,7 +74,7 @@ def run(plan: Plan, name: str, source: Source, progress: Progress) -> Report:
         with clock("measuring"):
             observation = _observe(plan, model, data, seed, metrics, device, progress)
         results.append(SeedResult(seed, record, observation))
-    for method in (results[0].observation.seconds if results else {}):
+    for method in results[0].observation.seconds if results else {}:
         clock.seconds[f"importance {method}"] = sum(r.observation.seconds[method] for r in results)
     with clock("summary"):
         rows = summaries(results, metrics, [b.label for b in plan.baselines], data.label_names)

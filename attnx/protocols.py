@@ -93,6 +93,17 @@ class Model(Protocol):
     def requires_grad_(self, requires_grad: bool = True) -> Self: ...
 
 
+class DeletingModel(Model, Protocol):
+    """A model with an exact path for deletions that is faster than encoding each anew.
+
+    It provides "fast-deletion".
+    """
+
+    def without_each(self, trace: Trace) -> Tensor:
+        """Logits [B, L, C] with the unit of each column deleted in turn; anything off the mask."""
+        ...
+
+
 class ImportanceMethod(Protocol):
     """A score for every unit of every example."""
 
@@ -119,4 +130,3 @@ class Metric(Protocol):
     def curve(self, evidence: Evidence, /) -> Tensor:
         """[B, len(axis.points)]: one curve for every example, averaged by the caller."""
         raise TypeError(f"{type(self).__name__} declares no axis, so it has no curve")
-

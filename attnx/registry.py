@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from .datasets import Dataset
 from .errors import PluginError
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class Registry(_Section):
     schema_: Literal[1] = Field(alias="schema")
     models: dict[str, Composition] = Field(default_factory=dict)
     experiments: dict[str, Experiment] = Field(default_factory=dict)
+    datasets: dict[str, Dataset] = Field(default_factory=dict)
 
 
 def read_registry(plugins: Iterable[Plugin]) -> Registry:
@@ -91,11 +93,12 @@ def parse_registry(text: str, origin: str) -> Registry:
 
 
 def _join(first: Registry, second: Registry) -> Registry:
-    for section in ("models", "experiments"):
+    for section in ("models", "experiments", "datasets"):
         for name in getattr(first, section).keys() & getattr(second, section).keys():
             raise PluginError(f"registry entry {section}.{name} is given twice")
     return Registry(
         schema=first.schema_,
         models=first.models | second.models,
         experiments=first.experiments | second.experiments,
+        datasets=first.datasets | second.datasets,
     )

@@ -79,14 +79,15 @@ def resolve(spec: RunSpec, catalog: Catalog, objects: Objects | None = None) -> 
     task = finder.part("task", spec.task)
     model, projection, training = finder.model(spec, task)
     explanations = tuple(finder.part("importance", choice) for choice in spec.explanations)
-    references = tuple(finder.part("importance", choice) for choice in spec.references)
     baselines = tuple(
         finder.part("importance", Choice(name=name))
         for name in BASELINES
         if ("importance", name) in catalog.components
     )
-    provided = {*task.provides, *model.provides, *(["reference"] if references else [])}
     metrics = tuple(finder.part("metric", choice) for choice in spec.metrics)
+    asked = spec.references or [Choice(name=name) for name in _usual_references(metrics)]
+    references = tuple(finder.part("importance", choice) for choice in asked)
+    provided = {*task.provides, *model.provides, *(["reference"] if references else [])}
     if not metrics:
         applicable = [c for c in catalog.of_kind("metric") if provided.issuperset(c.card.needs)]
         metrics = tuple(finder.part("metric", Choice(name=c.name)) for c in applicable)
@@ -110,6 +111,12 @@ def resolve(spec: RunSpec, catalog: Catalog, objects: Objects | None = None) -> 
     return _spelled_out(plan)
 
 
+def _usual_references(metrics: Iterable[Part]) -> list[str]:
+    """What the metrics are usually compared with, each name once."""
+    cards = [part.component.card for part in metrics if part.component]
+    return list(dict.fromkeys(name for card in cards for name in card.recommends))
+
+
 @dataclass(frozen=True)
 class _Finder:
     catalog: Catalog
@@ -123,7 +130,7 @@ class _Finder:
 
     def model(self, spec: RunSpec, task: Part) -> tuple[Part, Part, Training]:
         """The model with its projection and training: the user's word before any default's."""
-        usual = task.component.card.recommends if task.component else ""
+        usual = next(iter(task.component.card.recommends), "") if task.component else ""
         if spec.model is None and not usual:
             raise UsageError(f"Task '{task.label}' recommends no model: name one with --model.")
         choice = spec.model or Choice(name=usual)
@@ -154,7 +161,9 @@ def _part(component: Component, choice: Choice, preset: Mapping[str, Any] | None
 
 
 def _given(kind: Kind, label: str, thing: Any) -> Part:
-    return Part(kind, label, Options(), getattr(thing, "needs", ()), getattr(thing, "provides", ()), None, thing)
+    return Part(
+        kind, label, Options(), getattr(thing, "needs", ()), getattr(thing, "provides", ()), None, thing
+    )
 
 
 def _require(part: Part, provided: Iterable[str], task: Part, model: Part, catalog: Catalog) -> None:
@@ -167,8 +176,10 @@ def _require(part: Part, provided: Iterable[str], task: Part, model: Part, catal
                 for component in catalog.of_kind(kind)  # type: ignore[arg-type]
                 if need in component.card.provides
             ]
-            remedy = "Give one with --reference." if need == "reference" else (
-                f"These do: {', '.join(providers) or 'none installed'}."
+            remedy = (
+                "Give one with --reference."
+                if need == "reference"
+                else (f"These do: {', '.join(providers) or 'none installed'}.")
             )
             raise UsageError(
                 f"{part.kind} '{part.label}' needs {words}, which task '{task.label}' with model "

@@ -55,7 +55,7 @@ def train(
     Best is the highest dev accuracy, the lower dev loss among equals.
     """
     encoded = model.encode(data.train).to(device)
-    dev = model.encode(data.dev).to(device)
+    dev = [batch for _, batch in batches(model.encode(data.dev).to(device))]
     class_weights = _class_weights(encoded.labels, len(data.label_names), training)
     optimizer = _optimizer(model, training)
     generator = torch.Generator().manual_seed(seed)
@@ -111,13 +111,18 @@ def attention_entropy(attention: Tensor) -> Tensor:
 
 
 def _assess(
-    model: Model, dev: Batch, epoch: int, train_loss: float | None, followed: Sequence[Named], seed: int
+    model: Model,
+    dev: Sequence[Batch],
+    epoch: int,
+    train_loss: float | None,
+    followed: Sequence[Named],
+    seed: int,
 ) -> Epoch:
     """Loss, accuracy and followed metrics on dev."""
-    total_loss, correct = 0.0, 0.0
+    total_loss, correct, count = 0.0, 0.0, sum(len(batch) for batch in dev)
     values: dict[str, list[Tensor]] = {named.label: [] for named in followed}
     with evaluating(model):
-        for _, batch in batches(dev):
+        for batch in dev:
             trace = trace_of(model, batch)
             total_loss += float(F.cross_entropy(trace.logits, batch.labels, reduction="sum"))
             correct += float((trace.predicted == batch.labels).sum())
@@ -136,8 +141,8 @@ def _assess(
     return Epoch(
         epoch=epoch,
         loss=train_loss,
-        dev_loss=total_loss / len(dev),
-        dev_accuracy=correct / len(dev),
+        dev_loss=total_loss / count,
+        dev_accuracy=correct / count,
         followed=means,
     )
 
@@ -147,7 +152,10 @@ def _optimizer(model: Model, training: Training) -> torch.optim.Optimizer:
     free = {id(parameter) for parameter in model.attention_parameters()}
     groups = [
         {"params": [p for p in model.parameters() if id(p) in free], "weight_decay": 0.0},
-        {"params": [p for p in model.parameters() if id(p) not in free], "weight_decay": training.weight_decay},
+        {
+            "params": [p for p in model.parameters() if id(p) not in free],
+            "weight_decay": training.weight_decay,
+        },
     ]
     return torch.optim.Adam(
         [group for group in groups if group["params"]], lr=training.learning_rate, amsgrad=True, fused=True

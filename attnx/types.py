@@ -104,9 +104,7 @@ class Batch:
     def to(self, device: torch.device) -> Batch:
         """The same batch on another device."""
         tensors = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "examples"}
-        return replace(
-            self, **{name: t.to(device) for name, t in tensors.items() if t is not None}
-        )
+        return replace(self, **{name: t.to(device) for name, t in tensors.items() if t is not None})
 
 
 def _rationale(examples: Sequence[Example], unit_index: Tensor) -> Tensor:

@@ -1,0 +1,99 @@
+"""`attnx data`: which datasets there are, where they are, fetching them and clearing them away."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .cache import Cache
+from .catalog import Catalog
+from .datasets import Dataset, PackageSource
+from .errors import DataError
+from .progress import Progress
+from .sources import Source
+from .store import home
+
+data_app = typer.Typer(
+    help="List, locate, fetch and clear the datasets that tasks are made of.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+Name = Annotated[str, typer.Argument(help="A dataset, as `attnx data list` names it.", show_default=False)]
+DataDir = Annotated[
+    Path | None,
+    typer.Option("--data-dir", help="A folder with datasets of your own.", envvar="ATTNX_DATA"),
+]
+
+
+@data_app.command("list", epilog="Example: attnx data list")
+def list_datasets(data_dir: DataDir = None) -> None:
+    """Print every known dataset, and whether it is here or what fetching it takes."""
+    source = _source(data_dir)
+    rows = [("NAME", "HERE", "SUMMARY")]
+    for name, dataset in sorted(source.datasets.items()):
+        rows.append((name, _state(source, name, dataset), dataset.summary))
+    first, second = (max(len(row[column]) for row in rows) for column in (0, 1))
+    for name, here, summary in rows:
+        typer.echo(f"{name:<{first}}  {here:<{second}}  {summary}")
+
+
+@data_app.command(epilog="Example: ls $(attnx data where imdb)")
+def where(name: Name, data_dir: DataDir = None) -> None:
+    """Print the folder a dataset is in; nothing is downloaded."""
+    found = _source(data_dir).where(name)
+    if found is None:
+        raise DataError(f"Dataset '{name}' is not on this machine; get it with 'attnx data fetch {name}'.")
+    typer.echo(found.folder)
+
+
+@data_app.command(epilog="Example: attnx data fetch imdb")
+def fetch(name: Name, data_dir: DataDir = None) -> None:
+    """Fetch a dataset unless it is here, and print its folder and where its bytes come from."""
+    found = _source(data_dir).fetch(name)
+    typer.echo(found.folder)
+    for key, value in found.provenance.items():
+        if key != "folder":
+            typer.echo(f"  {key}: {value}")
+
+
+@data_app.command(epilog="Example: attnx data clear imdb, or attnx data clear for everything.")
+def clear(
+    name: Annotated[
+        str | None,
+        typer.Argument(help="A dataset; without one, every download is deleted.", show_default=False),
+    ] = None,
+) -> None:
+    """Delete downloads; a local folder of your own is never touched."""
+    source = _source(None)
+    chosen = source.datasets if name is None else {name: source.dataset(name)}
+    cache = Cache(home() / "data")
+    freed = sum(cache.remove(s) for dataset in chosen.values() for s in dataset.sources)
+    if name is None:
+        freed += cache.remove_rest()
+    typer.echo(f"{_megabytes(freed)} freed in {cache.root}")
+
+
+def _source(data_dir: Path | None) -> Source:
+    datasets = Catalog.installed().registry.datasets
+    return Source.configured(datasets, home() / "data", data_dir, Progress())
+
+
+def _state(source: Source, name: str, dataset: Dataset) -> str:
+    """Where a dataset is, or what it takes to get it."""
+    try:
+        found = source.where(name)
+    except DataError:
+        return "incomplete folder"
+    if found is not None:
+        return "yes" if found.provenance["kind"] != "local" else "your folder"
+    if not dataset.sources:
+        return "needs --data-dir"
+    first = dataset.sources[0]
+    by = first.index if isinstance(first, PackageSource) else "url"
+    return f"no, {by} {_megabytes(first.bytes)}" if first.bytes else f"no, {by}"
+
+
+def _megabytes(count: int) -> str:
+    return f"{count / 1_000_000:.0f} MB" if count >= 1_000_000 else f"{count / 1000:.0f} kB"

@@ -1,0 +1,146 @@
+"""Plain-text pages about components, plugins and runs, none wider than 100 columns."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from .catalog import Catalog
+from .component import CAPABILITIES, KINDS, Component, did_you_mean
+from .errors import UsageError
+from .plugins import Plugin
+
+if TYPE_CHECKING:
+    from .registry import Composition, Experiment
+    from .store import Runs
+
+WIDTH = 100
+PLURALS = {f"{kind}s": kind for kind in KINDS}
+
+
+def listing(catalog: Catalog, kind: str | None = None) -> str:
+    """Names and summaries of one kind, or of all."""
+    kinds = [*PLURALS, "experiments"]
+    if kind is not None and kind not in kinds:
+        raise UsageError(f"Unknown kind '{kind}'.{did_you_mean(kind, kinds)} Kinds: {', '.join(kinds)}.")
+    sections = [_section(catalog, plural) for plural in (kinds if kind is None else [kind])]
+    return "\n\n".join(section for section in sections if section) or f"No {kind} are installed."
+
+
+def _section(catalog: Catalog, plural: str) -> str:
+    if plural == "experiments":
+        rows = [(name, entry.summary) for name, entry in catalog.registry.experiments.items()]
+    else:
+        rows = [(component.name, component.card.summary) for component in catalog.of_kind(PLURALS[plural])]
+    if plural == "models":
+        rows += [(name, composition.summary) for name, composition in catalog.registry.models.items()]
+    return "\n".join([plural, *columns(sorted(rows))]) if rows else ""
+
+
+def describe(catalog: Catalog, name: str) -> str:
+    """All that is known of a name without importing what it stands for."""
+    pages = [_component_page(component) for component in catalog.find_any(name)]
+    if name in catalog.registry.models:
+        pages.append(_composition_page(name, catalog.registry.models[name]))
+    if name in catalog.registry.experiments:
+        pages.append(_experiment_page(name, catalog.registry.experiments[name]))
+    if not pages:
+        known = {key for _, key in catalog.components} | {*catalog.registry.models}
+        raise UsageError(f"Unknown name '{name}'.{did_you_mean(name, known)} See 'attnx list'.")
+    return "\n\n".join(pages)
+
+
+def _component_page(component: Component) -> str:
+    card = component.card
+    rows = [("provided by", component.provider)]
+    rows += [("needs", _capabilities(card.needs))] if card.needs else []
+    rows += [("provides", _capabilities(card.provides))] if card.provides else []
+    rows += [("usually with", ", ".join(card.recommends))] if card.recommends else []
+    rows += [("citation", card.citation)] if card.citation else []
+    lines = [f"{card.name} ({component.kind})", *_wrap(card.summary), "", *columns(rows)]
+    options = component.load_options()
+    if options is not None:
+        example = next(iter(options.model_fields), "key")
+        lines += ["", f"options, as {card.name}:{example}=value", *columns(_option_rows(options))]
+    return "\n".join(lines)
+
+
+def _option_rows(options: Any) -> list[tuple[str, str]]:
+    rows = []
+    for key, field in options.model_fields.items():
+        default = "required" if field.is_required() else f"default {field.default}"
+        kind = str(getattr(field.annotation, "__name__", "")) or str(field.annotation)
+        kind = kind if "Literal" not in kind else " | ".join(map(str, field.annotation.__args__))
+        rows.append((key, f"{kind}, {default}: {field.description or ''}".rstrip(": ")))
+    return rows
+
+
+def _composition_page(name: str, composition: Composition) -> str:
+    rows = [("model", composition.model)]
+    rows += [(key, _pairs(value)) for key in ("options", "training") if (value := getattr(composition, key))]
+    rows += [
+        (key, value) for key in ("projection", "requires", "citation") if (value := getattr(composition, key))
+    ]
+    return "\n".join([f"{name} (named model)", *_wrap(composition.summary), "", *columns(rows)])
+
+
+def _experiment_page(name: str, experiment: Experiment) -> str:
+    rows = [("source", experiment.source), ("task", experiment.task), ("runs", ", ".join(experiment.runs))]
+    return "\n".join([f"{name} (experiment)", *_wrap(experiment.summary), "", *columns(rows)])
+
+
+def plugin_table(catalog: Catalog) -> str:
+    """Every plugin with what it provides, or why it does not work."""
+    rows = [(plugin.title, _plugin_summary(plugin)) for plugin in catalog.plugins]
+    return "\n".join(["plugins", *columns(rows)]) if rows else "No plugins are installed."
+
+
+def _plugin_summary(plugin: Plugin) -> str:
+    if plugin.failure:
+        return f"BROKEN: {plugin.failure}"
+    counts = {plural: sum(c.kind == kind for c in plugin.components) for plural, kind in PLURALS.items()}
+    return ", ".join(f"{count} {plural}" for plural, count in counts.items() if count) or "nothing"
+
+
+def run_table(runs: Runs) -> str:
+    """Finished runs with what they were and how good their models are."""
+    rows = []
+    for report in runs:
+        spec = report.spec
+        accuracy = sum(quality.accuracy for quality in report.quality) / len(report.quality)
+        what = ", ".join(
+            [
+                spec.task.name,
+                spec.model.name if spec.model else "?",
+                spec.projection.name if spec.projection else "?",
+                f"{len(spec.seeds)} seed{'s' * (len(spec.seeds) > 1)}",
+                f"accuracy {accuracy:.3f}",
+                " ".join(metric.name for metric in spec.metrics),
+            ]
+        )
+        rows.append((report.fingerprint, what))
+    return "\n".join([f"runs in {runs.root}", *columns(rows)]) if rows else f"No runs in {runs.root}."
+
+
+def columns(rows: Sequence[tuple[str, str]]) -> list[str]:
+    """Two columns: names on the left, text wrapped on the right."""
+    left = min(max((len(name) for name, _ in rows), default=0), 36)
+    lines = []
+    for name, text in rows:
+        wrapped = _wrap(text, WIDTH - left - 4) or [""]
+        lines.append(f"  {name:<{left}}  {wrapped[0]}".rstrip())
+        lines += [f"  {'':<{left}}  {line}" for line in wrapped[1:]]
+    return lines
+
+
+def _wrap(text: str, width: int = WIDTH) -> list[str]:
+    return textwrap.wrap(text, width, break_on_hyphens=False)
+
+
+def _capabilities(names: Sequence[str]) -> str:
+    return "; ".join(CAPABILITIES.get(name, name) for name in names)
+
+
+def _pairs(values: dict[str, Any]) -> str:
+    return ", ".join(f"{key}={value}" for key, value in values.items())

@@ -1,0 +1,64 @@
+"""The report on a terminal."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+
+from .results import Report, Summary, format_number
+
+WIDTH = 100
+
+
+def print_report(report: Report, console: Console | None = None) -> None:
+    """Print the model's quality, then one line for every measure."""
+    console = console or Console(width=None if Console().is_terminal else WIDTH, highlight=False)
+    console.print(_header(report))
+    console.print(_table(report))
+    for warning in report.warnings:
+        console.print(f"warning: {warning}", style="yellow", markup=False)
+
+
+def _header(report: Report) -> str:
+    spec = report.spec
+    model = spec.model.label if spec.model else "?"
+    projection = spec.projection.name if spec.projection else "?"
+    accuracies = [quality.accuracy for quality in report.quality]
+    mean = sum(accuracies) / len(accuracies)
+    seeds = f"{len(accuracies)} seed{'s' * (len(accuracies) > 1)}"
+    spread = f" ({min(accuracies):.3f}–{max(accuracies):.3f})" if len(accuracies) > 1 else ""
+    majority = report.quality[0].majority
+    f1 = sum(quality.f1 for quality in report.quality) / len(report.quality)
+    return (
+        f"\n[bold]{spec.task.name}[/bold] · [bold]{model.partition(':')[0]}[/bold] · {projection} · {seeds}\n"
+        f"model quality on test: accuracy {mean:.3f}{spread}, macro F1 {f1:.3f}, majority {majority:.3f}\n"
+    )
+
+
+def _table(report: Report) -> Table:
+    rows = [summary for summary in report.summaries if summary.group == "all"]
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("measure")
+    several = len({row.explanation for row in rows}) > 1
+    compared = any(row.reference for row in rows)
+    if several:
+        table.add_column("explanation")
+    if compared:
+        table.add_column("reference")
+    table.add_column("mean", justify="right")
+    table.add_column("95 % interval", justify="right")
+    for name in report.baseline_names:
+        table.add_column(name, justify="right", style="dim")
+    table.add_column("n (undefined)", justify="right")
+    for row in rows:
+        cells = [row.title]
+        cells += [row.explanation] if several else []
+        cells += [row.reference or ""] if compared else []
+        cells += [format_number(row.mean), row.interval]
+        cells += [format_number(row.baselines.get(name)) for name in report.baseline_names]
+        table.add_row(*cells, _count(row))
+    return table
+
+
+def _count(row: Summary) -> str:
+    return f"{row.n} ({row.undefined})"

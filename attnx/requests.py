@@ -1,0 +1,63 @@
+"""From what a person typed, or wrote in a file, to a spec."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from .component import did_you_mean
+from .errors import UsageError
+from .spec import Choice, Limit, RunSpec
+
+
+def read_request(asked: dict[str, Any], file: Path | None) -> RunSpec:
+    """The spec of a file, with what was asked on the command line in its place."""
+    fields = {**_read_file(file), **asked} if file else dict(asked)
+    if isinstance(fields.get("seeds"), str):
+        fields["seeds"] = parse_seeds(fields["seeds"])
+    if isinstance(fields.get("limit"), str | int):
+        fields["limit"] = Limit.parse(str(fields["limit"]))
+    if isinstance(fields.get("training"), str):
+        fields["training"] = Choice.parse(f"training:{fields['training']}").options
+    try:
+        return RunSpec.model_validate(fields)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        where = f"{file}: {key}" if file else key
+        raise UsageError(f"Bad value for {where}: {first['msg']}.") from error
+
+
+def parse_seeds(text: str) -> tuple[int, ...]:
+    """Read 0,1,2 or 0-9, or a mixture."""
+    seeds: list[int] = []
+    try:
+        for part in text.split(","):
+            first, dash, last = part.partition("-")
+            seeds += range(int(first), int(last) + 1) if dash else [int(first)]
+    except ValueError as error:
+        raise UsageError(f"Cannot read seeds '{text}': give 0,1,2 or 0-9.") from error
+    if not seeds or len(set(seeds)) < len(seeds):
+        raise UsageError(f"Seeds '{text}' must be at least one number, none of them twice.")
+    return tuple(seeds)
+
+
+def _read_file(path: Path) -> dict[str, Any]:
+    try:
+        fields = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+    except OSError as error:
+        raise UsageError(f"Cannot read spec '{path}': {error.strerror}.") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise UsageError(f"Spec '{path}' is not valid YAML: {' '.join(str(error).split())}.") from error
+    if not isinstance(fields, dict):
+        raise UsageError(f"Spec '{path}' must be a mapping, such as 'task: sdc-digits'.")
+    known = list(RunSpec.model_fields)
+    for key in fields:
+        if key not in known:
+            raise UsageError(
+                f"{path}: unknown key '{key}'.{did_you_mean(str(key), known)} Keys: {', '.join(known)}."
+            )
+    return fields

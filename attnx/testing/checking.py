@@ -1,0 +1,126 @@
+"""Runs the laws on a component, a plugin, or an object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from ..catalog import Catalog
+from ..component import Component, Kind, did_you_mean
+from ..errors import CheckFailed, PluginError, UsageError
+from ..protocols import Model
+from ..resolve import Part
+from ..spec import Options
+from ..types import TaskData
+from . import importance_laws, metric_laws, model_laws, projection_laws, task_laws  # noqa: F401
+from .laws import LAWS, Broken, Law, require
+from .model_laws import ModelOnTask
+from .toy import ToySoftmax, toy_data
+
+
+@dataclass(frozen=True, slots=True)
+class LawResult:
+    """Whether one component keeps one law."""
+
+    component: str
+    law: str
+    failure: str = ""
+
+    def __str__(self) -> str:
+        mark = f"FAILED {self.failure}" if self.failure else "ok"
+        return f"{self.component:<28} {self.law:<20} {mark}"
+
+
+def check(kind: Kind, subject: Any, data: TaskData | None = None) -> None:
+    """Raise `CheckFailed` with every law that an object breaks; a model is judged on `data`."""
+    judged = ModelOnTask(subject, data or toy_data()) if kind == "model" else subject
+    name = type(subject).__name__
+    broken = [str(result) for result in results(kind, judged, name) if result.failure]
+    if broken:
+        raise CheckFailed("; ".join(broken))
+
+
+def results(kind: Kind, subject: Any, name: str) -> Iterator[LawResult]:
+    """The verdict of every law of that kind on a subject."""
+    for law in LAWS:
+        if law.kind == kind:
+            yield _judge(law, subject, name)
+
+
+def _judge(law: Law, subject: Any, name: str) -> LawResult:
+    try:
+        with torch.random.fork_rng():
+            torch.manual_seed(0)
+            law.test(subject)
+    except Broken as broken:
+        return LawResult(name, law.name, str(broken))
+    except Exception as error:  # a component may raise anything; that breaks the law too
+        return LawResult(name, law.name, f"raised {type(error).__name__}: {error}")
+    return LawResult(name, law.name)
+
+
+def check_named(catalog: Catalog, name: str) -> Iterator[LawResult]:
+    """The laws for a component of that name, or for every component of a plugin of that name."""
+    found = catalog.find_any(name)
+    for plugin in catalog.plugins:
+        if name in (plugin.name, plugin.distribution):
+            if plugin.failure:
+                raise PluginError(f"plugin {plugin.title}: {plugin.failure}")
+            found += [component for component in plugin.components if component not in found]
+    if not found:
+        known = {key for _, key in catalog.components} | {plugin.name for plugin in catalog.plugins}
+        raise UsageError(f"Nothing named '{name}' to check.{did_you_mean(name, known)}")
+    for component in found:
+        yield from check_component(catalog, component)
+
+
+def check_component(catalog: Catalog, component: Component) -> Iterator[LawResult]:
+    """The laws for one component with its default options."""
+    yield _card_law(component)
+    options_class = component.load_options()
+    try:
+        options = options_class() if options_class else Options()
+    except ValueError as error:
+        yield LawResult(component.name, "defaults", f"has no default options: {error}")
+        return
+    part = Part(component.kind, component.name, options, (), (), component)
+    made = part.make()
+    if component.kind == "model":
+        data = _sample_for(catalog, component)
+        with torch.random.fork_rng():
+            torch.manual_seed(0)
+            model: Model = made.build(data, ToySoftmax(), options)
+        yield from results("model", ModelOnTask(model, data), component.name)
+    else:
+        yield from results(component.kind, made, component.name)
+
+
+def _card_law(component: Component) -> LawResult:
+    """The card says what the class says."""
+    loaded, card = component.load(), component.card
+    try:
+        summary = (loaded.__doc__ or "").strip().partition("\n")[0]
+        require(summary == card.summary, f"docstring begins {summary!r}, the card says {card.summary!r}")
+        for name in ("needs", "provides"):
+            declared = tuple(getattr(loaded, name, ()))
+            on_card = getattr(card, name)
+            require(declared == on_card, f"class {name} {declared}, card {name} {on_card}")
+    except Broken as broken:
+        return LawResult(component.name, "card", str(broken))
+    return LawResult(component.name, "card")
+
+
+def _sample_for(catalog: Catalog, model: Component) -> TaskData:
+    """The sample of a task that provides what the model needs: the toy task if nothing is needed."""
+    needs = set(model.card.needs)
+    if needs <= {"words"}:
+        return toy_data()
+    for task in catalog.of_kind("task"):
+        if needs <= set(task.card.provides):
+            options = task.load_options()
+            made = Part("task", task.name, options() if options else Options(), (), (), task).make()
+            return made.sample()  # type: ignore[no-any-return]
+    raise PluginError(f"no installed task provides what model '{model.name}' needs: {', '.join(needs)}")

@@ -1,0 +1,78 @@
+"""What an importance method must do, judged on the toy model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from ..batching import evaluating
+from ..measuring import Named, attribute, trace_of
+from ..protocols import ImportanceMethod
+from ..types import Batch, Example
+from .laws import law, require
+from .model_laws import by_unit, close
+from .toy import ToyModel, toy_data
+
+
+def _values(method: ImportanceMethod, examples: Sequence[Example], model: ToyModel) -> tuple[Batch, Tensor]:
+    batch = model.encode(examples)
+    with evaluating(model):
+        trace = trace_of(model, batch)
+        with torch.set_grad_enabled("gradient" in method.needs):
+            return batch, method(model, trace, trace.predicted).detach()
+
+
+@law("importance", "values have one finite number per unit and 0 off the mask")
+def importance_shape(method: ImportanceMethod) -> None:
+    batch, values = _values(method, toy_data().test, ToyModel())
+    require(values.shape == batch.mask.shape, f"values have shape {tuple(values.shape)}")
+    require(bool((values[~batch.mask] == 0).all()), "a value off the mask is not 0")
+    require(bool(values.isfinite().all()), "a value is not finite")
+
+
+@law("importance", "padding, order and company never change a value")
+def importance_company(method: ImportanceMethod) -> None:
+    examples, model = toy_data().test, ToyModel()
+    batch, values = _values(method, examples, model)
+    other_batch, others = _values(method, examples[::-1], model)
+    for row, example in enumerate(examples):
+        alone_batch, alone = _values(method, [example], model)
+        mine = by_unit(batch, values, row)
+        require(close(mine, by_unit(alone_batch, alone, 0)), f"example {example.id} alone gets other values")
+        back = len(examples) - 1 - row
+        require(close(mine, by_unit(other_batch, others, back)), "the order of a batch changes values")
+
+
+class _Failing(ToyModel):
+    """Runs once, then fails."""
+
+    calls = 0
+
+    def run(self, *args, **kwargs):  # type: ignore[no-untyped-def]
+        self.calls += 1
+        if self.calls > 1:
+            raise RuntimeError("this model fails on purpose")
+        return super().run(*args, **kwargs)
+
+
+@law("importance", "hooks, gradients and mode of the model are as before, even when it fails")
+def model_untouched(method: ImportanceMethod) -> None:
+    for model in (ToyModel(), _Failing()):
+        model.train()
+        batch = model.encode(toy_data().test)
+        try:
+            with evaluating(model):
+                trace = trace_of(model, batch)
+                attribute(Named("method", method), model, trace, trace.predicted)
+        except RuntimeError as error:
+            require("on purpose" in str(error), f"it fails with {error}")
+        _require_untouched(model)
+
+
+def _require_untouched(model: nn.Module) -> None:
+    require(model.training, "the model was left in another mode")
+    require(not model._forward_hooks and not model._backward_hooks, "a hook was left on the model")
+    require(all(p.grad is None for p in model.parameters()), "a gradient was left on a parameter")
+    require(all(p.requires_grad for p in model.parameters()), "a parameter was left frozen")

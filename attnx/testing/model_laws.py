@@ -1,0 +1,144 @@
+"""What a model must do, judged on the sample of a task it can read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ..batching import evaluating
+from ..protocols import Model
+from ..types import Batch, Example, TaskData, Trace
+from .laws import law, require
+
+TOLERANCE = 1e-4
+
+
+@dataclass(frozen=True)
+class ModelOnTask:
+    """A model built on a task's sample."""
+
+    model: Model
+    data: TaskData
+
+    def trace(self, examples: Sequence[Example] | None = None) -> Trace:
+        batch = self.model.encode(examples or self.data.test)
+        with evaluating(self.model):
+            return self.model.run(batch, self.model.embed(batch))
+
+
+def close(a: Tensor, b: Tensor) -> bool:
+    return a.shape == b.shape and torch.allclose(a, b, atol=TOLERANCE, rtol=TOLERANCE)
+
+
+def by_unit(batch: Batch, values: Tensor, row: int) -> Tensor:
+    """The values of one example in the order of its units."""
+    columns = batch.unit_index[row]
+    kept = columns >= 0
+    return values[row][kept][columns[kept].argsort()]
+
+
+@law("model", "attention is on the simplex over the mask and 0 off it")
+def model_attention(on: ModelOnTask) -> None:
+    trace = on.trace()
+    a, mask = trace.attention, trace.batch.mask
+    require(bool((a[~mask] == 0).all()), "attention off the mask is not 0")
+    sums = a.sum(1)
+    require(bool((a >= 0).all()) and close(sums, torch.ones_like(sums)), "attention is not on the simplex")
+
+
+@law("model", "padding and the company of a longer example never change a result")
+def model_padding(on: ModelOnTask) -> None:
+    together = on.trace()
+    for row, example in enumerate(on.data.test):
+        alone = on.trace([example])
+        same = close(together.logits[row], alone.logits[0]) and close(
+            by_unit(together.batch, together.attention, row), by_unit(alone.batch, alone.attention, 0)
+        )
+        require(same, f"example {example.id} alone gives another result than in a batch")
+
+
+@law("model", "the order of a batch never changes a result")
+def model_order(on: ModelOnTask) -> None:
+    logits = on.trace().logits
+    backwards = on.trace(on.data.test[::-1]).logits.flip(0)
+    require(close(logits, backwards), "a batch in reverse order gives other logits")
+
+
+@law("model", "reattending with its own attention gives its own logits")
+def reattend_own(on: ModelOnTask) -> None:
+    trace = on.trace()
+    with torch.no_grad():
+        again = on.model.reattend(trace, trace.attention)
+    require(close(again, trace.logits), "reattend(trace, trace.attention) differs from trace.logits")
+
+
+@law("model", "several attentions at once give what each gives alone")
+def reattend_several(on: ModelOnTask) -> None:
+    trace = on.trace()
+    mask = trace.batch.mask.to(trace.attention)
+    uniform = mask / mask.sum(1, keepdim=True).clamp_min(1)
+    several = torch.stack([trace.attention, uniform], dim=1)  # [B, 2, L]
+    with torch.no_grad():
+        together = on.model.reattend(trace, several)  # [B, 2, C]
+        alone = torch.stack([on.model.reattend(trace, several[:, k]) for k in range(2)], dim=1)
+    require(close(together, alone), "reattend of [B, K, L] differs from K calls of [B, L]")
+
+
+@law("model", "attention held fixed is the attention used")
+def held_attention(on: ModelOnTask) -> None:
+    trace = on.trace()
+    mask = trace.batch.mask.to(trace.attention)
+    uniform = mask / mask.sum(1, keepdim=True).clamp_min(1)
+    with torch.no_grad():
+        held = on.model.run(trace.batch, trace.embeddings, attention=uniform)
+        expected = on.model.reattend(trace, uniform)
+    require(close(held.attention, uniform), "run(attention=a) reports another attention")
+    require(close(held.logits, expected), "run(attention=a) differs from reattend(trace, a)")
+
+
+@law("model", "decoding its own hidden states gives its own attention and logits")
+def decode_own(on: ModelOnTask) -> None:
+    if "hidden" not in on.model.provides:
+        return
+    trace = on.trace()
+    with torch.no_grad():
+        _, attention, logits = on.model.decode(trace.batch, trace.hidden)
+    require(
+        close(attention, trace.attention) and close(logits, trace.logits), "decode(hidden) differs from run"
+    )
+
+
+@law("model", "the output is differentiable with respect to the embeddings")
+def differentiable(on: ModelOnTask) -> None:
+    if "gradient" not in on.model.provides:
+        return
+    batch = on.model.encode(on.data.test)
+    embeddings = on.model.embed(batch).detach().requires_grad_()
+    on.model.eval()
+    logits = on.model.run(batch, embeddings).logits
+    (gradient,) = torch.autograd.grad(logits.sum(), embeddings)
+    require(bool(gradient.isfinite().all()), "a gradient with respect to the embeddings is not finite")
+    require(
+        bool((gradient[~batch.mask & (batch.unit_index < 0)] == 0).all()) or _special(batch),
+        "padding has a gradient",
+    )
+
+
+def _special(batch: Batch) -> bool:
+    """Whether some column is neither a unit nor padding: then it may well have a gradient."""
+    return bool((batch.lengths != batch.mask.sum(1)).any())
+
+
+@law("model", "weights survive a round trip through state_dict")
+def state(on: ModelOnTask) -> None:
+    before = on.trace().logits
+    saved: dict[str, Any] = {name: tensor.clone() for name, tensor in on.model.state_dict().items()}
+    with torch.no_grad():
+        for parameter in on.model.parameters():
+            parameter.add_(1.0)
+    on.model.load_state_dict(saved)
+    require(close(before, on.trace().logits), "loading the saved state does not restore the model")

@@ -1,0 +1,63 @@
+"""What the examples of a task must be."""
+
+from __future__ import annotations
+
+from ..data import fingerprint
+from ..protocols import Task
+from ..types import Example, TaskData
+from .laws import law, require
+
+
+def _splits(data: TaskData) -> list[tuple[str, tuple[Example, ...]]]:
+    return [("train", data.train), ("dev", data.dev), ("test", data.test)]
+
+
+def _examples(task: Task) -> list[Example]:
+    return [example for _, split in _splits(task.sample()) for example in split]
+
+
+@law("task", "a sample has examples in every split and every label in train")
+def sample(task: Task) -> None:
+    data = task.sample()
+    for name, split in _splits(data):
+        require(len(split) > 0, f"the sample's {name} split is empty")
+    labels = {example.label for example in data.train}
+    require(labels == set(range(len(data.label_names))), f"train has labels {sorted(labels)}")
+
+
+@law("task", "labels are indices of label names")
+def labels(task: Task) -> None:
+    count = len(task.sample().label_names)
+    for example in _examples(task):
+        require(0 <= example.label < count, f"example {example.id} has label {example.label} of {count}")
+
+
+@law("task", "ids are unique over all splits")
+def unique_ids(task: Task) -> None:
+    ids = [example.id for example in _examples(task)]
+    require(len(set(ids)) == len(ids), "an id occurs twice")
+
+
+@law("task", "a rationale and feature rows have one entry per unit")
+def one_per_unit(task: Task) -> None:
+    for example in _examples(task):
+        for name, values in (("rationale", example.rationale), ("rows", example.rows)):
+            fits = values is None or len(values) == len(example.units)
+            require(fits, f"example {example.id}: {name} does not have one entry per unit")
+
+
+@law("task", "what a task provides is in its examples")
+def provided(task: Task) -> None:
+    data = task.sample()
+    for example in _examples(task):
+        if "rationale" in task.provides:
+            require(example.rationale is not None, f"example {example.id} has no rationale")
+        if "query" in task.provides:
+            require(example.query is not None, f"example {example.id} has no query")
+    if "features" in task.provides:
+        require(data.features is not None, "the task declares features and has none")
+
+
+@law("task", "loading twice gives the same data")
+def repeatable(task: Task) -> None:
+    require(fingerprint(task.sample()) == fingerprint(task.sample()), "two samples differ")

@@ -1,0 +1,110 @@
+"""A task and a model small enough to know everything about.
+
+Units are words; word w_i has the vector e_i in the plane. The model scores a unit by its first
+coordinate and classifies by the second, all linear, so every quantity has a closed form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Self
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from ..protocols import AttentionProjection
+from ..types import Batch, Example, TaskData, Trace
+
+VECTORS = np.array([[0.0, 0.0], [1.0, 0.5], [-1.0, 1.0], [0.5, -1.0], [2.0, 0.25], [-0.5, -0.75]])
+WORDS = ("<unknown>", "one", "two", "three", "four", "five")
+
+
+def toy_data() -> TaskData:
+    """A few examples of different lengths, the last one without a rationale."""
+    sentences = [
+        ("one", "two", "three"),
+        ("four", "one"),
+        ("two", "five", "one", "three", "four"),
+        ("three", "three", "two", "one"),
+        ("five", "four", "two"),
+        ("one", "two", "five", "four", "three", "one"),
+    ]
+    examples = tuple(
+        Example(
+            id=f"toy-{i}",
+            units=units,
+            label=i % 2,
+            rationale=None if i == 5 else tuple(j == i % len(units) for j in range(len(units))),
+        )
+        for i, units in enumerate(sentences)
+    )
+    return TaskData(train=examples, dev=examples, test=examples, label_names=("no", "yes"))
+
+
+class ToySoftmax:
+    """Softmax over the mask."""
+
+    stochastic = False
+    trains_by_expectation = False
+
+    def __call__(self, scores: Tensor, mask: Tensor) -> Tensor:
+        return scores.masked_fill(~mask, -torch.inf).softmax(-1).nan_to_num(0.0)
+
+
+class ToyModel(nn.Module):
+    """A linear attention model with known weights: z_i = x_i1, logits = (−c_2, c_2), c = Σ a_i x_i."""
+
+    needs = ()
+    provides = ("attention", "gradient", "hidden", "deletion")
+
+    def __init__(self, projection: AttentionProjection | None = None) -> None:
+        super().__init__()
+        self.projection: AttentionProjection = projection or ToySoftmax()
+        self.vectors = nn.Parameter(torch.tensor(VECTORS, dtype=torch.float32))
+        self.scorer = nn.Parameter(torch.tensor([1.0, 0.0]))
+        self.head = nn.Parameter(torch.tensor([[0.0, -1.0], [0.0, 1.0]]))
+
+    @classmethod
+    def build(cls, data: TaskData, projection: AttentionProjection, options: Any) -> Self:  # noqa: ARG003
+        return cls(projection)
+
+    def encode(self, examples: Sequence[Example]) -> Batch:
+        longest = max(len(example.units) for example in examples)
+        inputs = torch.zeros(len(examples), longest, dtype=torch.long)
+        for row, example in enumerate(examples):
+            inputs[row, : len(example.units)] = torch.tensor([WORDS.index(word) for word in example.units])
+        lengths = torch.tensor([len(example.units) for example in examples])
+        columns = torch.arange(longest).expand_as(inputs)
+        mask = columns < lengths[:, None]
+        return Batch.collate(
+            examples,
+            inputs=inputs,
+            mask=mask,
+            unit_index=columns.masked_fill(~mask, -1),
+            lengths=lengths,
+        )
+
+    def embed(self, batch: Batch) -> Tensor:
+        return self.vectors[batch.inputs]  # [B, L, 2]
+
+    def run(self, batch: Batch, embeddings: Tensor, *, attention: Tensor | None = None) -> Trace:
+        scores, a, logits = self.decode(batch, embeddings)
+        if attention is not None:
+            a, logits = attention, self._classify(embeddings, attention)
+        return Trace(batch, embeddings, embeddings, scores, a, logits)
+
+    def decode(self, batch: Batch, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        scores = hidden @ self.scorer  # [B, L]
+        a = self.projection(scores, batch.mask)  # [B, L]
+        return scores, a, self._classify(hidden, a)
+
+    def reattend(self, trace: Trace, attention: Tensor) -> Tensor:
+        return self._classify(trace.hidden, attention)
+
+    def attention_parameters(self) -> Iterable[nn.Parameter]:
+        return [self.scorer]
+
+    def _classify(self, hidden: Tensor, attention: Tensor) -> Tensor:
+        context = torch.einsum("b...l,blh->b...h", attention, hidden)  # [B, H] or [B, K, H]
+        return context @ self.head.T

@@ -1,0 +1,35 @@
+import numpy as np
+
+from attnx import Source, Task, TaskData
+
+from .mosaics import make_mosaics, point_bases
+from .options import DigitsOptions
+
+
+class Digits(Task):
+    """Mosaics of handwritten digits, three classes of them foreground.
+
+    The 1 797 images of 8 x 8 pixels that scikit-learn carries. The images behind train, dev and
+    test mosaics are disjoint.
+    """
+
+    provides = ("features", "rationale")
+
+    def __init__(self, options: DigitsOptions) -> None:
+        self.options = options
+
+    def load(self, source: Source) -> TaskData:
+        import sklearn
+        from sklearn.datasets import load_digits
+
+        images, digits = load_digits(return_X_y=True)
+        chosen = sorted({int(digit) for digit in self.options.foreground})
+        classes = np.zeros(len(digits), dtype=int)
+        for y, digit in enumerate(chosen, start=1):
+            classes[digits == digit] = y
+        names = ["background", *(f"digit {digit}" for digit in chosen)]
+        bases = point_bases(images.reshape(-1, 1, 8, 8) / 16, classes, names, self.options.seed)
+        return make_mosaics(bases, self.options, {"source": f"digits of scikit-learn {sklearn.__version__}"})
+
+    def sample(self) -> TaskData:
+        return Digits(DigitsOptions(train=24, dev=12, test=12)).load(Source())

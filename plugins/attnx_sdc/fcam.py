@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Self
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from attnx import AttentionProjection, Batch, Example, TaskData, Trace, UsageError
+
+from .networks import CONVOLUTIONS, make_network
+from .options import FcamOptions
+
+UNKNOWN = 0
+
+
+class Fcam(nn.Module):
+    """Scores each segment alone and classifies their weighted average.
+
+    z_j = f(x_j), a = projection(z), logits = g(Σ_j a_j φ(x_j)), where φ is the segment itself
+    (averaging layer 0) or a hidden layer of f.
+    """
+
+    needs = ()
+    provides = ("attention", "gradient", "hidden", "deletion")
+
+    def __init__(self, data: TaskData, projection: AttentionProjection, options: FcamOptions) -> None:
+        super().__init__()
+        self.projection = projection
+        if data.features is None:
+            words = sorted({word for example in data.train for word in example.units})
+            self.row_of_word = {word: row for row, word in enumerate(words, start=1)}
+            self.vectors: nn.Module = nn.Embedding(len(words) + 1, options.embedding)
+            shape: tuple[int, ...] = (options.embedding,)
+        else:
+            self.vectors = _Features(data.features)
+            shape = data.features.shape[1:]
+        usual = "cnn" if len(shape) == 3 else "mlp"
+        focus = usual if options.focus == "auto" else options.focus
+        classifier = usual if options.classifier == "auto" else options.classifier
+        if "cnn" in (focus, classifier) and len(shape) != 3:
+            raise UsageError(f"a cnn needs segments that are images; these have shape {tuple(shape)}")
+        self.oracle = _oracle(data) if focus == "oracle" else None
+        self.focus = make_network(
+            "linear" if self.oracle else focus, shape, 1, options.width, options.channels
+        )
+        if self.oracle:
+            self.focus.requires_grad_(False)
+        self.layer = _averaging_layer(options.layer, len(self.focus.layers))
+        inside = shape if self.layer == 0 else (self.focus.sizes[self.layer],)
+        self.classifier = make_network(
+            classifier, inside, len(data.label_names), options.width, options.channels
+        )
+
+    @classmethod
+    def build(cls, data: TaskData, projection: AttentionProjection, options: FcamOptions) -> Self:
+        return cls(data, projection, options)
+
+    def encode(self, examples: Sequence[Example]) -> Batch:
+        lengths = np.array([len(example.units) for example in examples])
+        inside = np.arange(lengths.max())[None] < lengths[:, None]  # [B, L]
+        inputs = np.full(inside.shape, UNKNOWN)
+        inputs[inside] = np.concatenate([self._rows(example) for example in examples])
+        mask = torch.from_numpy(inside)
+        columns = torch.arange(mask.shape[1]).expand_as(mask)
+        return Batch.collate(
+            examples,
+            inputs=torch.from_numpy(inputs),
+            mask=mask,
+            unit_index=columns.masked_fill(~mask, -1),
+            lengths=torch.from_numpy(lengths),
+        )
+
+    def _rows(self, example: Example) -> Sequence[int]:
+        if example.rows is not None:
+            return example.rows
+        return [self.row_of_word.get(word, UNKNOWN) for word in example.units]
+
+    def embed(self, batch: Batch) -> Tensor:
+        return self.vectors(batch.inputs)  # type: ignore[no-any-return]  # [B, L, E]
+
+    def run(self, batch: Batch, embeddings: Tensor, *, attention: Tensor | None = None) -> Trace:
+        hidden = self.focus.up_to(embeddings, self.layer)  # [B, L, H]
+        scores = self._score(batch, hidden)  # [B, L]
+        a = self.projection(scores, batch.mask) if attention is None else attention  # [B, L]
+        return Trace(batch, embeddings, hidden, scores, a, self._classify(hidden, a))
+
+    def decode(self, batch: Batch, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        scores = self._score(batch, hidden)  # [B, L]
+        a = self.projection(scores, batch.mask)  # [B, L]
+        return scores, a, self._classify(hidden, a)
+
+    def reattend(self, trace: Trace, attention: Tensor) -> Tensor:
+        return self._classify(trace.hidden, attention)
+
+    def attention_parameters(self) -> Iterable[nn.Parameter]:
+        return self.focus.parameters()
+
+    def _score(self, batch: Batch, hidden: Tensor) -> Tensor:
+        """z_j = f(x_j), the rest of f above the averaging layer: [B, L]."""
+        network = (
+            self.focus.from_layer(hidden, self.layer) if self.oracle is None else self.oracle(batch.inputs)
+        )
+        return network.squeeze(-1)  # type: ignore[no-any-return]
+
+    def _classify(self, hidden: Tensor, attention: Tensor) -> Tensor:
+        """g(Σ_j a_j φ(x_j)) for attention [B, L], or [B, K, L] -> [B, K, C]."""
+        if attention.ndim == 3:
+            return self.classifier(torch.bmm(attention, hidden))  # type: ignore[no-any-return]
+        return self.classifier(torch.bmm(attention[:, None], hidden)[:, 0])  # type: ignore[no-any-return]
+
+
+class _Features(nn.Module):
+    """Looks segments up among the task's feature vectors, which are data and not weights."""
+
+    def __init__(self, features: np.ndarray) -> None:  # type: ignore[type-arg]
+        super().__init__()
+        flat = torch.from_numpy(features.reshape(len(features), -1))
+        self.register_buffer("table", flat, persistent=False)  # [R, E]
+
+    def forward(self, rows: Tensor) -> Tensor:
+        return self.table[rows]  # type: ignore[index,no-any-return]
+
+
+def _oracle(data: TaskData) -> _Features:
+    if data.oracle is None:
+        raise UsageError("focus=oracle needs a task that knows a perfect focus, such as sdc-error-mode-1")
+    return _Features(data.oracle)
+
+
+def _averaging_layer(layer: int, layers: int) -> int:
+    if layer > layers:
+        raise UsageError(
+            f"layer={layer}: this focus network has {layers} hidden layers (a cnn has {CONVOLUTIONS}, an mlp 2)"
+        )
+    return layers if layer == -1 else layer

@@ -1,0 +1,54 @@
+import torch
+from torch import Tensor
+
+from attnx import Axis, Evidence, Measure, Metric
+
+from .options import FocusOptions
+
+
+class Focus(Metric):
+    """Whether the explanation's top unit is one that decides the label.
+
+    FT, and its four crossings with a true or false prediction: FTPT, FFPT, FTPF, FFPF. A tie at the
+    top earns the share of the tied units that decide the label, so uniform scores earn chance.
+    The curve is the share of examples whose deciding unit has more than t of the weight.
+    """
+
+    needs = ("rationale",)
+    family = "ground-truth"
+    follows_training = True
+    measures = (
+        Measure("ft", "up", (0, 1)),
+        Measure("ftpt", "up", (0, 1)),
+        Measure("ffpt", "down", (0, 1)),
+        Measure("ftpf", "down", (0, 1)),
+        Measure("ffpf", "down", (0, 1)),
+    )
+
+    def __init__(self, options: FocusOptions) -> None:
+        thresholds = torch.linspace(0, 1, options.points, dtype=torch.float64).tolist()
+        self.axis = Axis("foreground weight above t", "t", tuple(thresholds))
+
+    def __call__(self, evidence: Evidence) -> Tensor:
+        trace = evidence.trace
+        ft = _focus_true(evidence)  # [B]
+        pt = (trace.predicted == trace.batch.labels).to(ft)  # [B]
+        return torch.stack([ft, ft * pt, (1 - ft) * pt, ft * (1 - pt), (1 - ft) * (1 - pt)], dim=1)
+
+    def curve(self, evidence: Evidence) -> Tensor:
+        weight = evidence.explanation.values.double()  # [B, L]
+        on = evidence.trace.batch.rationale.masked_fill(~evidence.trace.batch.mask, 0)
+        largest = torch.where(on == 1, weight, 0.0).amax(1)  # [B] weight of the best deciding unit
+        assert self.axis is not None
+        above = largest[:, None] > torch.tensor(self.axis.points, device=weight.device)  # [B, T]
+        return above.double().masked_fill(on.isnan().any(1)[:, None], torch.nan)
+
+
+def _focus_true(evidence: Evidence) -> Tensor:
+    """[B] the share of top units that decide the label; NaN where no unit is known to."""
+    mask = evidence.trace.batch.mask
+    values = evidence.explanation.values.masked_fill(~mask, -torch.inf)  # [B, L]
+    top = (values == values.amax(1, keepdim=True)) & mask  # [B, L]
+    on = evidence.trace.batch.rationale.masked_fill(~mask, 0)  # [B, L], NaN where not known
+    ft = (top * on).sum(1) / top.sum(1)  # 0 · NaN is NaN: an unknown rationale stays unknown
+    return ft.masked_fill((on == 0).all(1), torch.nan)

@@ -1,0 +1,112 @@
+"""Algorithm 1: mosaics with one foreground segment, over any base distributions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from attnx import Example, TaskData
+
+from .options import Blob, Sizes
+
+Array = np.ndarray[Any, Any]
+SPLITS = ("train", "dev", "test")
+BACKGROUND = 0
+
+
+@dataclass(frozen=True)
+class Bases:
+    """Base distributions D_0..D_k: draws `count` points of a class for a split."""
+
+    draw: Callable[[np.random.Generator, str, int, int], Array]  # rng, split, class, count -> rows
+    features: Callable[[], Array]  # [R, ...] what the rows point at, once everything is drawn
+    names: Sequence[str]  # of the classes, background first
+
+
+def make_mosaics(
+    bases: Bases,
+    sizes: Sizes,
+    provenance: dict[str, str],
+    oracle: Callable[[Array], Array] | None = None,
+) -> TaskData:
+    """Draw all splits and label every segment with the class it came from."""
+    splits = {
+        split: _draw_split(bases, sizes, split, getattr(sizes, split), seed)
+        for split, seed in zip(SPLITS, np.random.SeedSequence(sizes.seed).spawn(3), strict=True)
+    }
+    features = bases.features().astype(np.float32)
+    return TaskData(
+        **splits,
+        label_names=tuple(bases.names[1:]),
+        features=features,
+        oracle=None if oracle is None else oracle(features).astype(np.float32),
+        provenance=provenance,
+    )
+
+
+def _draw_split(
+    bases: Bases, sizes: Sizes, split: str, count: int, seed: np.random.SeedSequence
+) -> tuple[Example, ...]:
+    rng = np.random.default_rng(seed)
+    m, k = sizes.segments, len(bases.names) - 1
+    position = rng.integers(m, size=count)  # i*
+    label = rng.integers(k, size=count)  # y
+    rows = bases.draw(rng, split, BACKGROUND, count * m).reshape(count, m)  # [N, m]
+    for y in range(k):
+        chosen = np.flatnonzero(label == y)
+        rows[chosen, position[chosen]] = bases.draw(rng, split, y + 1, len(chosen))
+    foreground = np.arange(m)[None] == position[:, None]  # [N, m]
+    segment_class = np.where(foreground, label[:, None] + 1, BACKGROUND)  # [N, m]
+    return tuple(
+        Example(
+            id=f"{split}-{i}",
+            units=tuple(bases.names[c] for c in segment_class[i]),
+            label=int(label[i]),
+            rationale=tuple(foreground[i].tolist()),
+            rows=tuple(rows[i].tolist()),
+        )
+        for i in range(count)
+    )
+
+
+def blob_bases(background: Sequence[Blob], foreground: Sequence[Sequence[Blob]]) -> Bases:
+    """Base distributions that are mixtures of blobs; every point is drawn once and used once."""
+    mixtures = [tuple(background), *(tuple(blobs) for blobs in foreground)]
+    drawn: list[Array] = []
+
+    def draw(rng: np.random.Generator, split: str, of: int, count: int) -> Array:  # noqa: ARG001
+        start = sum(len(points) for points in drawn)
+        drawn.append(draw_points(rng, mixtures[of], count))
+        return np.arange(start, start + count)
+
+    names = ["background", *(f"class {y}" for y in range(1, len(mixtures)))]
+    return Bases(draw, lambda: np.concatenate(drawn), names)
+
+
+def draw_points(rng: np.random.Generator, mixture: Sequence[Blob], count: int) -> Array:
+    """[count, d] points of a mixture of equally likely blobs."""
+    centres = np.array([blob.centre for blob in mixture])  # [blobs, d]
+    spreads = np.array([np.broadcast_to(blob.spread, centres.shape[1]) for blob in mixture])
+    boxes = np.array([blob.kind == "box" for blob in mixture])
+    which = rng.integers(len(mixture), size=count)
+    shape = (count, centres.shape[1])
+    gaussian, box = rng.standard_normal(shape), rng.uniform(-1, 1, shape)
+    return centres[which] + spreads[which] * np.where(boxes[which, None], box, gaussian)
+
+
+def point_bases(points: Array, classes: Array, names: Sequence[str], seed: int) -> Bases:
+    """Base distributions given by points, 70/15/15 % of which serve train, dev and test alone."""
+    order = np.random.default_rng(seed).permutation(len(points))
+    pools: dict[tuple[str, int], Array] = {}
+    for of in range(len(names)):
+        mine = order[classes[order] == of]
+        cuts = (np.array([0.70, 0.85]) * len(mine)).astype(int)
+        pools |= {(split, of): pool for split, pool in zip(SPLITS, np.split(mine, cuts), strict=True)}
+
+    def draw(rng: np.random.Generator, split: str, of: int, count: int) -> Array:
+        return rng.choice(pools[split, of], size=count)
+
+    return Bases(draw, lambda: points, names)

@@ -1,0 +1,92 @@
+"""Options of the selective-dependence tasks, the focus-classify model and the focus metric."""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from attnx import Options
+
+
+class Sizes(Options):
+    """How many mosaics there are, how large they are, and their seed."""
+
+    segments: int = Field(9, ge=2, description="segments of a mosaic, one of them foreground")
+    train: int = Field(200, ge=2, description="training mosaics")
+    dev: int = Field(500, ge=1, description="mosaics for model selection")
+    test: int = Field(1000, ge=1, description="test mosaics")
+    seed: int = Field(0, ge=0, description="seed of the data; the seeds of a run are for training")
+
+
+class Blob(Options):
+    """One part of a base distribution: an axis-parallel Gaussian or box."""
+
+    kind: Literal["gaussian", "box"] = "gaussian"
+    centre: tuple[float, ...] = Field(description="mean of the Gaussian, or centre of the box")
+    spread: float | tuple[float, ...] = Field(
+        0.1, description="standard deviation, or half the side of the box"
+    )
+
+
+class SdcOptions(Sizes):
+    """Options of `sdc`: base distributions as mixtures of blobs, or as the points of a file."""
+
+    background: tuple[Blob, ...] = Field(
+        (Blob(centre=(0, 0)),), min_length=1, description="D_0, a mixture of equally likely blobs"
+    )
+    foreground: tuple[tuple[Blob, ...], ...] = Field(
+        ((Blob(centre=(2, 0)),), (Blob(centre=(0, 2)),)),
+        min_length=2,
+        description="D_1..D_k, a mixture for each class",
+    )
+    file: Path | None = Field(
+        None,
+        description="NPZ file to draw from instead: 'points' [N, ...] and 'classes' [N], 0 for background",
+    )
+
+
+class Sdc2dOptions(Sizes):
+    """Options of `sdc-2d`."""
+
+    train: int = Field(2000, ge=2, description="training mosaics")
+
+
+class DigitsOptions(Sizes):
+    """Options of `sdc-digits`."""
+
+    train: int = Field(3000, ge=2, description="training mosaics")
+    foreground: str = Field("012", pattern=r"^\d{2,9}$", description="the digits that decide the label")
+
+
+class SdcTextOptions(Sizes):
+    """Options of `sdc-text`; segments are words, and sentences vary in length up to `segments`."""
+
+    segments: int = Field(20, ge=4, description="longest sentence, in words")
+    train: int = Field(1000, ge=2, description="training sentences")
+    evidence: int = Field(1, ge=1, le=3, description="words in a sentence that decide its label")
+
+
+class FcamOptions(Options):
+    """Options of `fcam`."""
+
+    focus: Literal["auto", "linear", "mlp", "cnn", "oracle"] = Field(
+        "auto",
+        description="focus network f; auto: cnn for images, mlp otherwise; oracle: the task's own perfect focus",
+    )
+    classifier: Literal["auto", "linear", "relu", "mlp", "cnn"] = Field(
+        "auto", description="classification network g; relu has one hidden layer, mlp two"
+    )
+    layer: int = Field(
+        0,
+        ge=-1,
+        description="averaging layer: 0 the segment itself, l the l-th hidden layer of f, -1 the last",
+    )
+    width: int = Field(50, ge=1, description="hidden units of a layer")
+    channels: int = Field(16, ge=1, description="channels of the first convolutions of a cnn")
+    embedding: int = Field(32, ge=1, description="size of word vectors, where segments are words")
+
+
+class FocusOptions(Options):
+    """Options of `focus`."""
+
+    points: int = Field(101, ge=2, description="thresholds of the curve, from 0 to 1")

@@ -1,0 +1,58 @@
+import numpy as np
+
+from attnx import Example, Source, Task, TaskData
+
+from .mosaics import SPLITS
+from .options import SdcTextOptions
+
+EVIDENCE = (
+    ("dull", "clumsy", "tedious", "bland", "hollow", "lifeless", "messy", "stale"),
+    ("vivid", "graceful", "gripping", "tender", "witty", "radiant", "bold", "fresh"),
+)
+FILLER = (
+    "the a this that one of and but with without in on at by for from into over under after before again "
+    "film story plot scene camera actor actress director script music score ending opening hour minute "
+    "we they she he it you people everyone nobody town house street river winter summer morning night "
+    "was is are were has had goes comes turns seems stays begins ends moves looks sounds feels runs "
+    "rather quite very almost nearly mostly simply only just still soon later there here where"
+).split()
+
+
+class SdcText(Task):
+    """Sentences of filler with planted words that decide the label.
+
+    Words are shared between splits, as a vocabulary is; sentences are drawn anew.
+    """
+
+    provides = ("words", "rationale")
+
+    def __init__(self, options: SdcTextOptions) -> None:
+        self.options = options
+
+    def load(self, source: Source) -> TaskData:
+        seeds = np.random.SeedSequence(self.options.seed).spawn(len(SPLITS))
+        return TaskData(
+            **{
+                split: tuple(self._sentence(rng, f"{split}-{i}") for i in range(getattr(self.options, split)))
+                for split, rng in zip(SPLITS, map(np.random.default_rng, seeds), strict=True)
+            },
+            label_names=("negative", "positive"),
+            provenance={"source": "generated from word lists"},
+        )
+
+    def sample(self) -> TaskData:
+        return SdcText(SdcTextOptions(train=24, dev=12, test=12)).load(Source())
+
+    def _sentence(self, rng: np.random.Generator, name: str) -> Example:
+        length = int(rng.integers(self.options.segments // 2, self.options.segments + 1))
+        label = int(rng.integers(len(EVIDENCE)))
+        words = rng.choice(FILLER, size=length).tolist()
+        planted = rng.choice(length, size=min(self.options.evidence, length), replace=False).tolist()
+        for position in planted:
+            words[position] = str(rng.choice(EVIDENCE[label]))
+        return Example(
+            id=name,
+            units=tuple(words),
+            label=label,
+            rationale=tuple(position in planted for position in range(length)),
+        )

@@ -1,0 +1,25 @@
+import math
+
+import torch
+from torch import Tensor
+
+from attnx import Evidence, Measure, Metric
+
+from .options import EntropyOptions
+from .shares import shares
+
+
+class Entropy(Metric):
+    """Shannon entropy of the explanation.
+
+    −Σ_j α_j log α_j, in nats unless bits are asked for (the paper's table is in bits).
+    """
+
+    family = "shape"
+    measures = (Measure("entropy", "none", (0, math.inf)),)
+
+    def __init__(self, options: EntropyOptions) -> None:
+        self.nats = math.log(2) if options.unit == "bits" else 1.0
+
+    def __call__(self, evidence: Evidence) -> Tensor:
+        return torch.special.entr(shares(evidence)).sum(1) / self.nats  # [B]

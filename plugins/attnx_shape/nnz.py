@@ -1,0 +1,30 @@
+import math
+
+import torch
+from torch import Tensor
+
+from attnx import Evidence, Measure, Metric
+
+from .options import NnzOptions
+from .shares import shares
+
+
+class Nnz(Metric):
+    """Number of units with more than 1 % of the explanation's mass.
+
+    Σ_j 1(α_j > .01). The paper's formula divides by the number of units and its table does not:
+    the count is the default.
+    """
+
+    family = "shape"
+
+    def __init__(self, options: NnzOptions) -> None:
+        self.options = options
+        self.measures = (Measure("nnz", "none", (0, 1 if options.fraction else math.inf)),)
+
+    def __call__(self, evidence: Evidence) -> Tensor:
+        a = shares(evidence)  # [B, L]
+        count = (a > self.options.threshold).sum(1).to(a.dtype)  # [B]
+        if self.options.fraction:
+            count = count / evidence.trace.batch.mask.sum(1)
+        return count.masked_fill(a.isnan().any(1), torch.nan)

@@ -1,0 +1,20 @@
+"""Options of the shape metrics."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from attnx import Options
+
+
+class NnzOptions(Options):
+    """Options of `nnz`."""
+
+    threshold: float = Field(0.01, ge=0, lt=1, description="a unit counts when its share is above this")
+    fraction: bool = Field(False, description="divide the count by the number of units")
+
+
+class EntropyOptions(Options):
+    """Options of `entropy`."""
+
+    unit: Literal["nats", "bits"] = Field("nats", description="unit of the entropy")
