@@ -14,7 +14,7 @@ from .progress import Progress
 from .resolve import resolve
 from .results import Report
 from .spec import Choice, Limit, RunSpec
-from .store import Runs
+from .store import Runs, home
 
 
 def evaluate(
@@ -64,12 +64,16 @@ def evaluate(
         limit=Limit() if limit is None else Limit.parse(str(limit)),
         device=device,
     )
-    plan = resolve(spec, Catalog.installed(), objects)
+    catalog = Catalog.installed()
+    plan = resolve(spec, catalog, objects)
+    shown = Progress("auto" if progress else "off")
     outcome = carry_out(
         plan,
         runs=Runs(Path(out)) if out else None,
-        source=Source(Path(data_dir) if data_dir else None),
+        source=Source.configured(
+            catalog.registry.datasets, home() / "data", Path(data_dir) if data_dir else None, shown
+        ),
         fresh=fresh,
-        progress=Progress("auto" if progress else "off"),
+        progress=shown,
     )
     return outcome.report

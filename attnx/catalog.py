@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from .component import Component, Kind, did_you_mean
 from .errors import PluginError, UsageError
 from .plugins import Plugin, load_plugins
-from .registry import Composition, Registry, read_registry
+
+if TYPE_CHECKING:
+    from .registry import Composition, Registry
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,8 @@ class Catalog:
     @cached_property
     def registry(self) -> Registry:
         """Named compositions, datasets and experiments of the project and its plugins."""
+        from .registry import read_registry  # pydantic is only for those who ask
+
         return read_registry(self.plugins)
 
     @cached_property
@@ -83,7 +88,8 @@ class Catalog:
         if broken and not nearest:
             plugin = broken[0]
             return PluginError(
-                f"Unknown {kind} '{name}'; it may belong to plugin {plugin.title}, which is broken: {plugin.failure}"
+                f"Unknown {kind} '{name}'; it may belong to plugin {plugin.title}, "
+                f"which is broken: {plugin.failure}"
             )
         available = ", ".join(sorted(known)) or "none"
         return UsageError(f"Unknown {kind} '{name}'.{nearest} Available: {available}.")

@@ -5,12 +5,15 @@ Heavy modules are imported inside commands, so that help, lists and mistakes ans
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .catalog import Catalog
+from .cli_data import data_app
 from .errors import AttnxError
+
+if TYPE_CHECKING:
+    from .catalog import Catalog
 
 app = typer.Typer(
     name="attnx",
@@ -21,6 +24,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
+app.add_typer(data_app, name="data")
 _without: list[str] = []
 
 Name = Annotated[str, typer.Argument(help="A component, a named model, or an installed plugin.")]
@@ -66,8 +70,10 @@ def _options(
     _without[:] = without or []
 
 
-def _catalog() -> Catalog:
+def _catalog() -> "Catalog":
     """The installed components; what is broken and not asked for is one line each."""
+    from .catalog import Catalog
+
     catalog = Catalog.installed(_without)
     for warning in catalog.warnings:
         print(f"warning: {warning}", file=sys.stderr)
@@ -144,14 +150,18 @@ def evaluate(
         "device": device,
     }
     request = read_request({key: value for key, value in asked.items() if value}, spec)
-    plan = resolve(request, _catalog())
+    catalog = _catalog()
+    plan = resolve(request, catalog)
 
     from .data import Source
     from .evaluator import carry_out
+    from .progress import Progress
     from .render import print_report
-    from .store import Runs
+    from .store import Runs, home
 
-    outcome = carry_out(plan, runs=Runs(out), source=Source(data_dir), fresh=fresh)
+    progress = Progress()
+    source = Source.configured(catalog.registry.datasets, home() / "data", data_dir, progress)
+    outcome = carry_out(plan, runs=Runs(out), source=source, fresh=fresh, progress=progress)
     if json:
         sys.stdout.write(outcome.report.to_json())
         return

@@ -1,19 +1,15 @@
 """`attnx data`: which datasets there are, where they are, fetching them and clearing them away."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .cache import Cache
-from .catalog import Catalog
-from .datasets import Dataset, PackageSource
 from .errors import DataError
-from .progress import Progress
-from .sources import Source
-from .store import home
+
+if TYPE_CHECKING:
+    from .datasets import Dataset
+    from .sources import Source
 
 data_app = typer.Typer(
     help="List, locate, fetch and clear the datasets that tasks are made of.",
@@ -30,13 +26,16 @@ DataDir = Annotated[
 @data_app.command("list", epilog="Example: attnx data list")
 def list_datasets(data_dir: DataDir = None) -> None:
     """Print every known dataset, and whether it is here or what fetching it takes."""
+    from .listing import columns
+
     source = _source(data_dir)
-    rows = [("NAME", "HERE", "SUMMARY")]
-    for name, dataset in sorted(source.datasets.items()):
-        rows.append((name, _state(source, name, dataset), dataset.summary))
-    first, second = (max(len(row[column]) for row in rows) for column in (0, 1))
-    for name, here, summary in rows:
-        typer.echo(f"{name:<{first}}  {here:<{second}}  {summary}")
+    known = sorted(source.datasets.items())
+    states = {name: _state(source, name, dataset) for name, dataset in known}
+    width = max(len(name) for name, _ in known)
+    typer.echo("datasets, and whether they are here")
+    typer.echo(
+        "\n".join(columns([(f"{name:<{width}}  {states[name]}", dataset.summary) for name, dataset in known]))
+    )
 
 
 @data_app.command(epilog="Example: ls $(attnx data where imdb)")
@@ -66,6 +65,9 @@ def clear(
     ] = None,
 ) -> None:
     """Delete downloads; a local folder of your own is never touched."""
+    from .cache import Cache
+    from .store import home
+
     source = _source(None)
     chosen = source.datasets if name is None else {name: source.dataset(name)}
     cache = Cache(home() / "data")
@@ -75,13 +77,20 @@ def clear(
     typer.echo(f"{_megabytes(freed)} freed in {cache.root}")
 
 
-def _source(data_dir: Path | None) -> Source:
+def _source(data_dir: Path | None) -> "Source":
+    from .catalog import Catalog
+    from .progress import Progress
+    from .sources import Source
+    from .store import home
+
     datasets = Catalog.installed().registry.datasets
     return Source.configured(datasets, home() / "data", data_dir, Progress())
 
 
-def _state(source: Source, name: str, dataset: Dataset) -> str:
+def _state(source: "Source", name: str, dataset: "Dataset") -> str:
     """Where a dataset is, or what it takes to get it."""
+    from .datasets import PackageSource
+
     try:
         found = source.where(name)
     except DataError:

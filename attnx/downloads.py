@@ -14,7 +14,7 @@ from .errors import DataError
 if TYPE_CHECKING:
     from requests import Response
 
-CHUNK = 1 << 16
+CHUNK = 1 << 13  # small: what is read of a chunk when the connection breaks is lost
 TIMEOUT = (10.0, 30.0)  # seconds to connect, and between two chunks
 ATTEMPTS = 5
 MOST_BYTES = 16 << 30  # where the registry does not say how many to expect

@@ -77,7 +77,9 @@ def run(plan: Plan, name: str, source: Source, progress: Progress) -> Report:
     for method in results[0].observation.seconds if results else {}:
         clock.seconds[f"importance {method}"] = sum(r.observation.seconds[method] for r in results)
     with clock("summary"):
-        rows = summaries(results, metrics, [b.label for b in plan.baselines], data.label_names)
+        asked = [part.label for part in plan.explanations]
+        baselines = [part.label for part in plan.baselines]
+        rows = summaries(results, metrics, asked, baselines, data.label_names)
     return Report(
         fingerprint=name,
         spec=plan.spec,
@@ -90,7 +92,7 @@ def run(plan: Plan, name: str, source: Source, progress: Progress) -> Report:
         environment=environment(device),
         quality=quality(results, data),
         summaries=rows,
-        curves=curves(results, {b.label for b in plan.baselines}),
+        curves=curves(results, asked),
         warnings=plan.warnings,
         seconds={stage: round(seconds, 3) for stage, seconds in clock.seconds.items()},
     )
@@ -165,8 +167,22 @@ def fingerprint(plan: Plan, source: Source) -> str:
         code_hash("attnx"),
         torch.__version__,
         choose_device(plan.spec.device).type,
-        str(source.directory or ""),
+        canonical_json([_stamp(path) for path in _local_files(plan, source)]),
     )
+
+
+def _local_files(plan: Plan, source: Source) -> list[Path]:
+    """Files of the user's own that the run may read: of the data directory, and named in options."""
+    folder = source.directory
+    inside = sorted([*folder.glob("*"), *folder.glob("*/*")]) if folder else []
+    named = [value for part in plan.parts for _, value in part.options if isinstance(value, Path)]
+    return [path for path in (*inside, *named) if path.exists()]
+
+
+def _stamp(path: Path) -> list[str | int]:
+    """What changes when a file does."""
+    stat = path.stat()
+    return [str(path.resolve()), stat.st_size, stat.st_mtime_ns]
 
 
 def _weights_key(

@@ -55,17 +55,17 @@ class Progress:
 
     @contextmanager
     def _plain(self, label: str, total: int) -> Iterator[Step]:
-        state = {"done": 0, "note": ""}
+        so_far, last_note = 0, ""
         started = told = time.monotonic()
 
         def step(done: int = 1, note: str = "") -> None:
-            nonlocal told
-            state["done"], state["note"] = int(state["done"]) + done, note
+            nonlocal told, so_far, last_note
+            so_far, last_note = so_far + done, note
             if self.mode == "plain" and time.monotonic() - told > 10 * LONG:
                 told = time.monotonic()
-                print(f"{label}: {state['done']}/{total} {note}".rstrip(), file=sys.stderr, flush=True)
+                print(f"{label}: {so_far}/{total} {note}".rstrip(), file=sys.stderr, flush=True)
 
         yield step
         seconds = time.monotonic() - started
         if self.mode == "plain" and seconds > LONG:
-            print(f"{label}: done in {seconds:.0f} s {state['note']}".rstrip(), file=sys.stderr, flush=True)
+            print(f"{label}: done in {seconds:.0f} s {last_note}".rstrip(), file=sys.stderr, flush=True)

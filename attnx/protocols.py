@@ -129,4 +129,4 @@ class Metric(Protocol):
 
     def curve(self, evidence: Evidence, /) -> Tensor:
         """[B, len(axis.points)]: one curve for every example, averaged by the caller."""
-        raise TypeError(f"{type(self).__name__} declares no axis, so it has no curve")
+        raise TypeError(f"{type(self).__name__} declares no axis: no curve for {len(evidence.trace.batch)}")

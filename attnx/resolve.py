@@ -173,7 +173,7 @@ def _require(part: Part, provided: Iterable[str], task: Part, model: Part, catal
             providers = [
                 component.name
                 for kind in ("task", "model")
-                for component in catalog.of_kind(kind)  # type: ignore[arg-type]
+                for component in catalog.of_kind(kind)
                 if need in component.card.provides
             ]
             remedy = (

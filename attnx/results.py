@@ -139,6 +139,7 @@ class Report(_Record):
         """The report as a Markdown page."""
         spec = self.spec
         model = spec.model.name if spec.model else "?"
+        names = self.baseline_names
         lines = [
             f"# {spec.task.name}, {model}",
             "",
@@ -160,12 +161,21 @@ class Report(_Record):
             "Mean over seeds with its 95 % bootstrap interval, beside the same measure of random and "
             "uniform scores. n counts examples over all seeds; the undefined ones are not in the mean.",
             "",
-            f"| measure | explanation | reference | mean | interval | {' | '.join(self.baseline_names)} | n | undefined |",
-            "| --- " * (7 + len(self.baseline_names)) + "|",
+            _markdown_row(
+                "measure", "explanation", "reference", "mean", "interval", *names, "n", "undefined"
+            ),
+            "| --- " * (7 + len(names)) + "|",
             *(
-                f"| {s.title} | {s.explanation} | {s.reference or ''} | {format_number(s.mean)} "
-                f"| {s.interval} | {' | '.join(format_number(s.baselines.get(b)) for b in self.baseline_names)} "
-                f"| {s.n} | {s.undefined} |"
+                _markdown_row(
+                    s.title,
+                    s.explanation,
+                    s.reference or "",
+                    format_number(s.mean),
+                    s.interval,
+                    *(format_number(s.baselines.get(name)) for name in names),
+                    str(s.n),
+                    str(s.undefined),
+                )
                 for s in self.summaries
                 if s.group == "all"
             ),
@@ -204,3 +214,7 @@ class Report(_Record):
 def format_number(value: float | None) -> str:
     """A number as tables show it."""
     return "–" if value is None else f"{value:.3f}"
+
+
+def _markdown_row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"

@@ -30,14 +30,14 @@ class SeedResult:
 def summaries(
     results: Sequence[SeedResult],
     metrics: Sequence[Named],
+    explanations: Sequence[str],
     baselines: Sequence[str],
     label_names: Sequence[str],
 ) -> tuple[Summary, ...]:
     """One row for every measure, explanation, reference and group; bootstrapped all at once."""
     families = {named.label: named.component.family for named in metrics}
     values = _by_key(results)
-    asked = {key: value for key, value in values.items() if key[1] not in baselines}
-    asked = asked or values  # a baseline may itself be the explanation under test
+    asked = {key: value for key, value in values.items() if key[1] in explanations}
     predicted = np.stack([result.observation.predicted for result in results])  # [S, N]
     groups = {"all": np.ones_like(predicted, dtype=bool)}
     groups |= {f"predicted={name}": predicted == index for index, name in enumerate(label_names)}
@@ -96,13 +96,13 @@ def _only(values: Array, member: np.ndarray[Any, Any]) -> Array:
     return np.where(member[:, :, None], values, np.nan)
 
 
-def curves(results: Sequence[SeedResult], baselines: set[str]) -> tuple[Curve, ...]:
+def curves(results: Sequence[SeedResult], explanations: Sequence[str]) -> tuple[Curve, ...]:
     """Curves of metrics that draw one, and the course of training."""
     drawn = [
         _metric_curve(result.seed, m)
         for result in results
         for m in result.observation.measurements
-        if m.axis is not None and m.explanation not in baselines
+        if m.axis is not None and m.explanation in explanations
     ]
     return (*drawn, *(curve for result in results for curve in _course(result)))
 

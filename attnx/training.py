@@ -68,7 +68,7 @@ def train(
             for batch in shuffled(encoded, training.batch_size, generator):
                 optimizer.zero_grad(set_to_none=True)
                 value = loss(model, batch, training.entropy, class_weights)
-                value.backward()  # type: ignore[no-untyped-call]
+                value.backward()
                 if training.clip:
                     torch.nn.utils.clip_grad_norm_(model.parameters(), training.clip)
                 optimizer.step()

@@ -122,5 +122,5 @@ def _sample_for(catalog: Catalog, model: Component) -> TaskData:
         if needs <= set(task.card.provides):
             options = task.load_options()
             made = Part("task", task.name, options() if options else Options(), (), (), task).make()
-            return made.sample()  # type: ignore[no-any-return]
+            return made.sample()
     raise PluginError(f"no installed task provides what model '{model.name}' needs: {', '.join(needs)}")

@@ -7,7 +7,7 @@ coordinate and classifies by the second, all linear, so every quantity has a clo
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
@@ -42,11 +42,8 @@ def toy_data() -> TaskData:
     return TaskData(train=examples, dev=examples, test=examples, label_names=("no", "yes"))
 
 
-class ToySoftmax:
+class ToySoftmax(AttentionProjection):
     """Softmax over the mask."""
-
-    stochastic = False
-    trains_by_expectation = False
 
     def __call__(self, scores: Tensor, mask: Tensor) -> Tensor:
         return scores.masked_fill(~mask, -torch.inf).softmax(-1).nan_to_num(0.0)
@@ -55,12 +52,12 @@ class ToySoftmax:
 class ToyModel(nn.Module):
     """A linear attention model with known weights: z_i = x_i1, logits = (−c_2, c_2), c = Σ a_i x_i."""
 
-    needs = ()
-    provides = ("attention", "gradient", "hidden", "deletion")
+    needs: ClassVar[tuple[str, ...]] = ()
+    provides: ClassVar[tuple[str, ...]] = ("attention", "gradient", "hidden", "deletion")
 
     def __init__(self, projection: AttentionProjection | None = None) -> None:
         super().__init__()
-        self.projection: AttentionProjection = projection or ToySoftmax()
+        self.projection = projection or ToySoftmax()
         self.vectors = nn.Parameter(torch.tensor(VECTORS, dtype=torch.float32))
         self.scorer = nn.Parameter(torch.tensor([1.0, 0.0]))
         self.head = nn.Parameter(torch.tensor([[0.0, -1.0], [0.0, 1.0]]))

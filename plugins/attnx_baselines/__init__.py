@@ -9,7 +9,8 @@ def attnx_importances() -> list[Card]:
     return [
         Card("attention", "attnx_baselines.attention:Attention", "The attention weights themselves.",
              needs=("attention",)),
-        Card("random", "attnx_baselines.random:Random", "A point drawn uniformly from the simplex for each example.",
+        Card("random", "attnx_baselines.random:Random",
+             "A point drawn uniformly from the simplex for each example.",
              options="attnx_baselines.options:RandomOptions"),
         Card("uniform", "attnx_baselines.uniform:Uniform", "The same score for every unit."),
     ]  # fmt: skip

@@ -22,7 +22,8 @@ def _task(name: str, target: str, summary: str, options: str, provides: tuple[st
 def attnx_tasks() -> list[Card]:
     """Mosaics of segments, one of which decides the label."""
     return [
-        _task("sdc", "sdc:Sdc", "Mosaics drawn from any base distributions.", "SdcOptions", VECTORS, "fcam-mlp"),
+        _task("sdc", "sdc:Sdc", "Mosaics drawn from any base distributions.",
+              "SdcOptions", VECTORS, "fcam-mlp"),
         _task("sdc-error-mode-1", "error_modes:ErrorMode1",
               "Training finds an accurate model that takes one foreground class for background.",
               "Sizes", VECTORS, "fcam-linear"),
@@ -34,7 +35,8 @@ def attnx_tasks() -> list[Card]:
               "Sizes", VECTORS, "fcam-linear-relu"),
         _task("sdc-2d", "plane:Plane", "Ten Gaussians in the plane, three of them foreground.",
               "Sdc2dOptions", VECTORS, "fcam-mlp"),
-        _task("sdc-digits", "digits:Digits", "Mosaics of handwritten digits, three classes of them foreground.",
+        _task("sdc-digits", "digits:Digits",
+              "Mosaics of handwritten digits, three classes of them foreground.",
               "DigitsOptions", VECTORS, "fcam-cnn"),
         _task("sdc-text", "text:SdcText", "Sentences of filler with planted words that decide the label.",
               "SdcTextOptions", ("words", "rationale"), "fcam-words"),
@@ -45,8 +47,10 @@ def attnx_tasks() -> list[Card]:
 def attnx_models() -> list[Card]:
     """The focus-classify attention model."""
     return [
-        Card("fcam", "attnx_sdc.fcam:Fcam", "Scores each segment alone and classifies their weighted average.",
-             options="attnx_sdc.options:FcamOptions", provides=("attention", "gradient", "hidden", "deletion"),
+        Card("fcam", "attnx_sdc.fcam:Fcam",
+             "Scores each segment alone and classifies their weighted average.",
+             options="attnx_sdc.options:FcamOptions",
+             provides=("attention", "gradient", "hidden", "deletion"),
              citation=PANDEY),
     ]  # fmt: skip
 
@@ -55,6 +59,7 @@ def attnx_models() -> list[Card]:
 def attnx_metrics() -> list[Card]:
     """Whether the explanation points at the unit that decides the label."""
     return [
-        Card("focus", "attnx_sdc.focus:Focus", "Whether the explanation's top unit is one that decides the label.",
+        Card("focus", "attnx_sdc.focus:Focus",
+             "Whether the explanation's top unit is one that decides the label.",
              options="attnx_sdc.options:FocusOptions", needs=("rationale",), citation=PANDEY),
     ]  # fmt: skip

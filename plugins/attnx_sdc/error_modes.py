@@ -4,7 +4,7 @@ The background is a box around the origin in each. The paper shows scatter plots
 numbers: these base distributions were chosen to show the effects it describes.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,17 +23,20 @@ class _ErrorMode(Task):
     provides = ("features", "rationale")
     foreground: ClassVar[Sequence[tuple[float, float]]]
     spread: ClassVar[float]
-    oracle: ClassVar[Callable[[Array], Array]]
 
     def __init__(self, options: Sizes) -> None:
         self.options = options
 
     def load(self, source: Source) -> TaskData:
         bases = blob_bases([self._box((0, 0))], [[self._box(centre)] for centre in self.foreground])
-        return make_mosaics(bases, self.options, {"source": "generated from boxes"}, type(self).oracle)
+        return make_mosaics(bases, self.options, {"source": "generated from boxes"}, self.oracle)
 
     def sample(self) -> TaskData:
         return type(self)(Sizes(train=24, dev=12, test=12)).load(Source())
+
+    def oracle(self, x: Array) -> Array:
+        """f*(x) [N] for points [N, 2]."""
+        raise TypeError(f"{type(self).__name__} has no oracle for {len(x)} points")
 
     def _box(self, centre: tuple[float, float]) -> Blob:
         return Blob(kind="box", centre=centre, spread=self.spread)
@@ -48,7 +51,9 @@ class ErrorMode1(_ErrorMode):
 
     foreground = ((0.5, 2.5), (0.5, -1), (2.5, 0.5))
     spread = 0.2
-    oracle = staticmethod(lambda x: 50 * x[:, 0])
+
+    def oracle(self, x: Array) -> Array:
+        return 50 * x[:, 0]
 
 
 class ErrorMode2(_ErrorMode):
@@ -60,7 +65,9 @@ class ErrorMode2(_ErrorMode):
 
     foreground = ((-2, 2), (0, -1), (2, 2))
     spread = 0.2
-    oracle = staticmethod(lambda x: 20 * np.square(x).sum(1))
+
+    def oracle(self, x: Array) -> Array:
+        return 20 * np.square(x).sum(1)
 
 
 class ErrorMode3(_ErrorMode):
@@ -72,4 +79,6 @@ class ErrorMode3(_ErrorMode):
 
     foreground = ((-0.2, -4), (-0.2, -3), (-0.2, -2), (-0.2, 2), (-0.2, 3), (-0.2, 4))
     spread = 0.02
-    oracle = staticmethod(lambda x: -200 * x[:, 0])
+
+    def oracle(self, x: Array) -> Array:
+        return -200 * x[:, 0]

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
@@ -22,8 +22,8 @@ class Fcam(nn.Module):
     (averaging layer 0) or a hidden layer of f.
     """
 
-    needs = ()
-    provides = ("attention", "gradient", "hidden", "deletion")
+    needs: ClassVar[tuple[str, ...]] = ()
+    provides: ClassVar[tuple[str, ...]] = ("attention", "gradient", "hidden", "deletion")
 
     def __init__(self, data: TaskData, projection: AttentionProjection, options: FcamOptions) -> None:
         super().__init__()
@@ -78,7 +78,7 @@ class Fcam(nn.Module):
         return [self.row_of_word.get(word, UNKNOWN) for word in example.units]
 
     def embed(self, batch: Batch) -> Tensor:
-        return self.vectors(batch.inputs)  # type: ignore[no-any-return]  # [B, L, E]
+        return self.vectors(batch.inputs)  # [B, L, E]
 
     def run(self, batch: Batch, embeddings: Tensor, *, attention: Tensor | None = None) -> Trace:
         hidden = self.focus.up_to(embeddings, self.layer)  # [B, L, H]
@@ -102,25 +102,27 @@ class Fcam(nn.Module):
         network = (
             self.focus.from_layer(hidden, self.layer) if self.oracle is None else self.oracle(batch.inputs)
         )
-        return network.squeeze(-1)  # type: ignore[no-any-return]
+        return network.squeeze(-1)
 
     def _classify(self, hidden: Tensor, attention: Tensor) -> Tensor:
         """g(Σ_j a_j φ(x_j)) for attention [B, L], or [B, K, L] -> [B, K, C]."""
         if attention.ndim == 3:
-            return self.classifier(torch.bmm(attention, hidden))  # type: ignore[no-any-return]
-        return self.classifier(torch.bmm(attention[:, None], hidden)[:, 0])  # type: ignore[no-any-return]
+            return self.classifier(torch.bmm(attention, hidden))
+        return self.classifier(torch.bmm(attention[:, None], hidden)[:, 0])
 
 
 class _Features(nn.Module):
     """Looks segments up among the task's feature vectors, which are data and not weights."""
 
-    def __init__(self, features: np.ndarray) -> None:  # type: ignore[type-arg]
+    table: Tensor
+
+    def __init__(self, features: np.ndarray[Any, Any]) -> None:
         super().__init__()
         flat = torch.from_numpy(features.reshape(len(features), -1))
         self.register_buffer("table", flat, persistent=False)  # [R, E]
 
     def forward(self, rows: Tensor) -> Tensor:
-        return self.table[rows]  # type: ignore[index,no-any-return]
+        return self.table[rows]
 
 
 def _oracle(data: TaskData) -> _Features:
@@ -132,6 +134,6 @@ def _oracle(data: TaskData) -> _Features:
 def _averaging_layer(layer: int, layers: int) -> int:
     if layer > layers:
         raise UsageError(
-            f"layer={layer}: this focus network has {layers} hidden layers (a cnn has {CONVOLUTIONS}, an mlp 2)"
+            f"layer={layer}: the focus network has {layers} hidden layers; a cnn has {CONVOLUTIONS}"
         )
     return layers if layer == -1 else layer

@@ -33,13 +33,15 @@ def make_mosaics(
     oracle: Callable[[Array], Array] | None = None,
 ) -> TaskData:
     """Draw all splits and label every segment with the class it came from."""
-    splits = {
-        split: _draw_split(bases, sizes, split, getattr(sizes, split), seed)
+    train, dev, test = (
+        _draw_split(bases, sizes, split, getattr(sizes, split), seed)
         for split, seed in zip(SPLITS, np.random.SeedSequence(sizes.seed).spawn(3), strict=True)
-    }
+    )
     features = bases.features().astype(np.float32)
     return TaskData(
-        **splits,
+        train=train,
+        dev=dev,
+        test=test,
         label_names=tuple(bases.names[1:]),
         features=features,
         oracle=None if oracle is None else oracle(features).astype(np.float32),

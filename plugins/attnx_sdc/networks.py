@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from math import prod
 
 import torch
@@ -35,7 +36,7 @@ class Network(nn.Module):
         """The network's output from the output of hidden layer number `layer`."""
         for module in self.layers[layer:]:
             x = module(x)
-        return self.head(x)  # type: ignore[no-any-return]
+        return self.head(x)
 
     def forward(self, x: Tensor) -> Tensor:
         return self.from_layer(x, 0)
@@ -47,7 +48,7 @@ def make_network(kind: str, shape: tuple[int, ...], outputs: int, width: int, ch
         return _cnn(shape, outputs, width, channels)
     hidden = HIDDEN_LAYERS.get(kind, 1)  # past its convolutions a cnn has one hidden layer left
     sizes = [prod(shape), *[width] * hidden]
-    layers = [nn.Sequential(nn.Linear(a, b), nn.ReLU()) for a, b in zip(sizes, sizes[1:], strict=False)]
+    layers = [nn.Sequential(nn.Linear(a, b), nn.ReLU()) for a, b in pairwise(sizes)]
     return Network(layers, nn.Linear(sizes[-1], outputs), sizes)
 
 

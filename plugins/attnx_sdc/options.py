@@ -54,7 +54,7 @@ class Sdc2dOptions(Sizes):
 class DigitsOptions(Sizes):
     """Options of `sdc-digits`."""
 
-    train: int = Field(3000, ge=2, description="training mosaics")
+    train: int = Field(2000, ge=2, description="training mosaics")
     foreground: str = Field("012", pattern=r"^\d{2,9}$", description="the digits that decide the label")
 
 
@@ -71,7 +71,7 @@ class FcamOptions(Options):
 
     focus: Literal["auto", "linear", "mlp", "cnn", "oracle"] = Field(
         "auto",
-        description="focus network f; auto: cnn for images, mlp otherwise; oracle: the task's own perfect focus",
+        description="focus network f; auto: cnn for images, else mlp; oracle: the task's perfect focus",
     )
     classifier: Literal["auto", "linear", "relu", "mlp", "cnn"] = Field(
         "auto", description="classification network g; relu has one hidden layer, mlp two"
@@ -82,7 +82,7 @@ class FcamOptions(Options):
         description="averaging layer: 0 the segment itself, l the l-th hidden layer of f, -1 the last",
     )
     width: int = Field(50, ge=1, description="hidden units of a layer")
-    channels: int = Field(16, ge=1, description="channels of the first convolutions of a cnn")
+    channels: int = Field(8, ge=1, description="channels of the first convolutions of a cnn")
     embedding: int = Field(32, ge=1, description="size of word vectors, where segments are words")
 
 

@@ -44,7 +44,7 @@ def _file_bases(options: SdcOptions) -> Bases:
     k = int(classes.max(initial=0))
     if len(points) != len(classes) or k < 2 or set(np.unique(classes)) != set(range(k + 1)):
         raise DataError(
-            f"'{options.file}': 'classes' must give one of 0..k for each point, each used, with k of at least 2."
+            f"'{options.file}': 'classes' must give one of 0..k for each point, all used, k at least 2."
         )
     names = ["background", *(f"class {y}" for y in range(1, k + 1))]
     return point_bases(points, classes, names, options.seed)

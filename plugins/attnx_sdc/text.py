@@ -31,11 +31,14 @@ class SdcText(Task):
 
     def load(self, source: Source) -> TaskData:
         seeds = np.random.SeedSequence(self.options.seed).spawn(len(SPLITS))
+        train, dev, test = (
+            tuple(self._sentence(rng, f"{split}-{i}") for i in range(getattr(self.options, split)))
+            for split, rng in zip(SPLITS, map(np.random.default_rng, seeds), strict=True)
+        )
         return TaskData(
-            **{
-                split: tuple(self._sentence(rng, f"{split}-{i}") for i in range(getattr(self.options, split)))
-                for split, rng in zip(SPLITS, map(np.random.default_rng, seeds), strict=True)
-            },
+            train=train,
+            dev=dev,
+            test=test,
             label_names=("negative", "positive"),
             provenance={"source": "generated from word lists"},
         )

@@ -1,0 +1,35 @@
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test test-slow lint types bench clean
+
+demo: $(READY)
+	$(BIN)/attnx evaluate --task sdc-error-mode-1 --seeds 0-4
+
+test: lint types
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 -m "not slow"
+
+test-slow: $(READY)
+	$(BIN)/pytest -m slow
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+types: $(READY)
+	$(BIN)/mypy
+
+bench: $(READY)
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) build dist
+
+# Everything is installed from the pins in constraints.txt; torch is the CPU build.
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	touch $(READY)

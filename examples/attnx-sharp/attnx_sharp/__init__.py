@@ -1,0 +1,24 @@
+"""Sharper attention, and a measure of how sharp an explanation is."""
+
+from attnx import Card, hookimpl
+
+
+@hookimpl
+def attnx_projections() -> list[Card]:
+    """One projection."""
+    return [
+        Card(
+            "power",
+            "attnx_sharp.power:Power",
+            "Softmax raised to a power and normalised again.",
+            options="attnx_sharp.options:PowerOptions",
+        )
+    ]
+
+
+@hookimpl
+def attnx_metrics() -> list[Card]:
+    """One metric."""
+    return [
+        Card("top-share", "attnx_sharp.top_share:TopShare", "Share of the explanation that its top unit holds.")
+    ]

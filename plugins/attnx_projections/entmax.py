@@ -1,0 +1,53 @@
+import math
+
+import torch
+from entmax import entmax_bisect
+from torch import Tensor, nn
+
+from attnx import AttentionProjection
+
+from .masking import project_masked
+from .options import EntmaxOptions
+from .thresholds import entmax15, sparsemax
+
+
+class Entmax(nn.Module, AttentionProjection):
+    """α-entmax: from softmax at α = 1 to sparsemax at α = 2.
+
+    a = argmax_p p·z + H_α(p) over the simplex, H_α the Tsallis entropy. A learned α is
+    1 + softplus(θ), which keeps it above 1.
+    """
+
+    theta: nn.Parameter | None
+
+    def __init__(self, options: EntmaxOptions) -> None:
+        super().__init__()
+        self.start = options.alpha
+        theta = nn.Parameter(torch.tensor(_inverse_softplus(self.start - 1))) if options.learned else None
+        self.register_parameter("theta", theta)
+
+    @property
+    def alpha(self) -> Tensor:
+        """α as it is now, a scalar."""
+        if self.theta is None:
+            return torch.tensor(self.start, dtype=torch.float64)
+        return 1 + nn.functional.softplus(self.theta)
+
+    def forward(self, scores: Tensor, mask: Tensor) -> Tensor:
+        if self.theta is None and self.start == 1.5:
+            return entmax15(scores, mask)
+        if self.theta is None and self.start == 2:
+            return sparsemax(scores, mask)
+        return project_masked(self._project, scores, mask)
+
+    def _project(self, z: Tensor) -> Tensor:
+        if self.theta is None and self.start == 1:
+            return z.softmax(-1)
+        # In float32 the power 1 / (α − 1) costs up to four digits near α = 1 and above α = 2.
+        p: Tensor = entmax_bisect(z.double(), self.alpha.to(z.device, torch.float64), dim=-1)
+        return p.to(z.dtype)
+
+
+def _inverse_softplus(y: float) -> float:
+    """x with log(1 + exp x) = y, for y > 0."""
+    return y + math.log(-math.expm1(-y))

@@ -1,0 +1,19 @@
+from torch import Tensor
+
+from attnx import AttentionProjection
+
+from .masking import project_masked
+from .options import SoftmaxOptions
+
+
+class Softmax(AttentionProjection):
+    """Weights proportional to the exponentials of the scores.
+
+    a_i = exp(z_i / T) / Σ_j exp(z_j / T) with temperature T.
+    """
+
+    def __init__(self, options: SoftmaxOptions) -> None:
+        self.temperature = options.temperature
+
+    def __call__(self, scores: Tensor, mask: Tensor) -> Tensor:
+        return project_masked(lambda z: (z / self.temperature).softmax(-1), scores, mask)

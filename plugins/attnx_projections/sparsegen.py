@@ -1,0 +1,21 @@
+from torch import Tensor
+
+from attnx import AttentionProjection
+
+from .masking import in_full_precision
+from .options import SparsegenOptions
+from .thresholds import sparsemax
+
+
+class Sparsegen(AttentionProjection):
+    """Sparsemax with a dial from uniform to a single unit.
+
+    a = argmin_p ‖p − z‖² − λ‖p‖² over the simplex = sparsemax(z / (1 − λ)), for λ < 1.
+    """
+
+    def __init__(self, options: SparsegenOptions) -> None:
+        self.lam = options.lam
+
+    def __call__(self, scores: Tensor, mask: Tensor) -> Tensor:
+        z = in_full_precision(scores) / (1 - self.lam)
+        return sparsemax(z, mask).to(scores.dtype)

@@ -1,0 +1,99 @@
+"""Sparsemax and 1.5-entmax by Newton's method on their threshold, without sorting.
+
+Both are p_i = φ(d_i) with heights d_i = (z_i − τ)₊ over the one threshold τ that makes p sum to 1;
+φ is the identity for sparsemax and the square for 1.5-entmax, whose scores are halved first. What
+exceeds 1 is a convex falling function of τ, so Newton's method climbs to its root from the left
+and does not pass it. It starts where the highest unit alone has weight 1.
+
+As τ only rises, a unit once at 0 stays there, and heights are lowered in place. They keep the
+precision that z_i − τ would lose, and a step takes back what rounding made the last one overshoot.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from .masking import in_full_precision
+
+MOST_STEPS = 100  # a step halves the excess or the support, so even hostile scores need fewer
+
+
+def sparsemax(scores: Tensor, mask: Tensor) -> Tensor:
+    """The Euclidean projection of each row's units [..., L] on the simplex; 0 off the mask."""
+    p: Tensor = _Sparsemax.apply(in_full_precision(scores), mask)  # type: ignore[no-untyped-call]
+    return p.to(scores.dtype)
+
+
+def entmax15(scores: Tensor, mask: Tensor) -> Tensor:
+    """1.5-entmax of each row's units [..., L]; 0 off the mask."""
+    p: Tensor = _Entmax15.apply(in_full_precision(scores), mask)  # type: ignore[no-untyped-call]
+    return p.to(scores.dtype)
+
+
+class _Sparsemax(torch.autograd.Function):
+    """Σ d = 1. On a given support this is linear: a step that no unit leaves has reached the root."""
+
+    @staticmethod
+    def forward(ctx: Any, scores: Tensor, mask: Tensor) -> Tensor:
+        d = _below_highest(scores, mask).add_(1).relu_()  # [..., L]
+        last_size = None
+        for _ in range(MOST_STEPS):
+            support = d.sign()  # [..., L]
+            size = support.sum(-1, keepdim=True).clamp_(min=1)  # [..., 1], 1 for a row without units
+            excess = d.sum(-1, keepdim=True).sub_(1)
+            d.addcmul_(support, excess.div_(size), value=-1).relu_()
+            if last_size is not None and torch.equal(size, last_size):
+                break
+            last_size = size
+        ctx.save_for_backward(d)
+        return d
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        """On the support, the gradient less its mean there."""
+        p: Tensor = ctx.saved_tensors[0]
+        support = p.sign()
+        kept = gradient * support
+        mean = kept.sum(-1, keepdim=True) / support.sum(-1, keepdim=True).clamp_(min=1)
+        return kept.addcmul_(support, mean, value=-1), None
+
+
+class _Entmax15(torch.autograd.Function):
+    """‖d‖ = 1. The norm is convex in τ as its square is, and straighter, so its steps are longer.
+
+    With q = ‖d‖² the step is (q − √q) / Σ d. Where ‖d‖ − 1 = e it leaves at most n e² / 2, as
+    −‖d‖′ ≥ 1 and ‖d‖″ ≤ n.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, scores: Tensor, mask: Tensor) -> Tensor:
+        d = _below_highest(scores, mask).mul_(0.5).add_(1).relu_()  # [..., L]
+        near = (torch.finfo(d.dtype).eps / d.shape[-1]) ** 0.5  # one step from here is exact
+        for _ in range(MOST_STEPS):
+            q = d.square().sum(-1, keepdim=True)  # [..., 1]
+            excess = q - q.sqrt()
+            step = excess / d.sum(-1, keepdim=True).clamp_(min=1)  # Σ d ≥ 1 but in a row without units
+            d.addcmul_(d.sign(), step, value=-1).relu_()
+            if excess.max().item() <= near:
+                break
+        ctx.save_for_backward(d)
+        return d.square()
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        """d times the gradient less its mean weighted by d."""
+        d: Tensor = ctx.saved_tensors[0]
+        kept = gradient * d
+        mean = kept.sum(-1, keepdim=True) / d.sum(-1, keepdim=True).clamp_(min=1)
+        return kept.addcmul_(d, mean, value=-1), None
+
+
+def _below_highest(scores: Tensor, mask: Tensor) -> Tensor:
+    """Scores less the row's highest, −∞ off the mask: a new tensor, 0 at the highest unit."""
+    z = torch.where(mask, scores, -torch.inf)
+    highest = z.amax(-1, keepdim=True).clamp_(min=torch.finfo(z.dtype).min)  # finite without units too
+    return z.sub_(highest)

@@ -1,0 +1,14 @@
+import torch
+from torch import Tensor
+
+from attnx import AttentionProjection
+
+from .masking import in_full_precision
+
+
+class Uniform(AttentionProjection):
+    """The same weight for every unit, whatever the scores."""
+
+    def __call__(self, scores: Tensor, mask: Tensor) -> Tensor:
+        units = torch.ones_like(in_full_precision(scores)).masked_fill(~mask, 0.0)  # [..., L]
+        return (units / units.sum(-1, keepdim=True).clamp_min(1)).to(scores.dtype)

@@ -1,0 +1,123 @@
+"""The focus-classify model: its formula, its averaging layers, its kinds of network."""
+
+import pytest
+import torch
+
+import attnx
+from attnx import Source, UsageError
+from attnx.testing import check
+from attnx.testing.toy import ToySoftmax
+from attnx_sdc.digits import Digits
+from attnx_sdc.error_modes import ErrorMode1
+from attnx_sdc.fcam import Fcam
+from attnx_sdc.options import DigitsOptions, FcamOptions, SdcTextOptions, Sizes
+from attnx_sdc.text import SdcText
+
+DATA = {
+    "plane": ErrorMode1(Sizes(train=12, dev=6, test=6)).load(Source()),
+    "digits": Digits(DigitsOptions(train=12, dev=6, test=6)).load(Source()),
+    "words": SdcText(SdcTextOptions(train=12, dev=6, test=6)).load(Source()),
+}
+BUILDS = [
+    ("plane", {"focus": "linear", "classifier": "linear"}),
+    ("plane", {"focus": "linear", "classifier": "relu"}),
+    ("plane", {"focus": "mlp", "classifier": "mlp", "layer": 1}),
+    ("plane", {"focus": "mlp", "classifier": "mlp", "layer": -1}),
+    ("plane", {"focus": "oracle", "classifier": "linear"}),
+    ("digits", {"focus": "cnn", "classifier": "cnn"}),
+    ("digits", {"focus": "cnn", "classifier": "cnn", "layer": 6}),
+    ("digits", {"focus": "mlp", "classifier": "linear", "layer": 2}),
+    ("words", {"focus": "mlp", "classifier": "mlp"}),
+]
+
+
+def build(task, **options):
+    torch.manual_seed(0)
+    return Fcam.build(DATA[task], ToySoftmax(), FcamOptions(**options)).eval()
+
+
+@pytest.mark.parametrize(("task", "options"), BUILDS, ids=str)
+def test_every_build_keeps_the_laws(task, options):
+    check("model", build(task, **options), DATA[task])
+
+
+def test_linear_model_is_its_formula():
+    model = build("plane", focus="linear", classifier="linear")
+    data = DATA["plane"]
+    trace = model.run(batch := model.encode(data.test), model.embed(batch))
+    w, b = model.focus.head.weight[0], model.focus.head.bias
+    v, c = model.classifier.head.weight, model.classifier.head.bias
+    for row, example in enumerate(data.test):
+        x = torch.from_numpy(data.features[list(example.rows)])  # [9, 2]
+        a = torch.softmax(x @ w + b, 0)
+        assert torch.allclose(trace.attention[row], a, atol=1e-6)
+        assert torch.allclose(trace.logits[row], v @ (a @ x) + c, atol=1e-6)
+
+
+def test_averaging_layer_is_what_is_averaged():
+    model = build("plane", focus="mlp", classifier="linear", layer=2)
+    batch = model.encode(DATA["plane"].test)
+    trace = model.run(batch, model.embed(batch))
+    hidden = model.focus.layers[1](model.focus.layers[0](trace.embeddings))
+    assert torch.allclose(trace.hidden, hidden)
+    average = (trace.attention[..., None] * hidden).sum(1)
+    assert torch.allclose(trace.logits, model.classifier(average), atol=1e-5)
+    assert torch.allclose(trace.scores, model.focus.head(hidden).squeeze(-1))
+
+
+def test_cnn_has_six_convolutions_and_sees_one_segment_at_a_time():
+    model = build("digits", focus="cnn", classifier="cnn")
+    convolutions = [module for module in model.focus.modules() if isinstance(module, torch.nn.Conv2d)]
+    assert len(convolutions) == 6
+    batch = model.encode(DATA["digits"].test)
+    embeddings = model.embed(batch)
+    changed = embeddings.clone()
+    changed[:, 3] = 0
+    before, after = model.run(batch, embeddings).scores, model.run(batch, changed).scores
+    others = [unit for unit in range(9) if unit != 3]
+    assert torch.allclose(before[:, others], after[:, others], atol=1e-6)
+    assert not torch.allclose(before[:, 3], after[:, 3])
+
+
+def test_features_are_data_and_not_weights():
+    assert not any("table" in name for name in build("plane").state_dict())
+
+
+def test_unknown_words_share_a_vector():
+    model = build("words")
+    example = DATA["words"].test[0]
+    import dataclasses
+
+    strange = dataclasses.replace(example, units=("zzz", "yyy", *example.units[2:]))
+    vectors = model.embed(model.encode([strange]))[0]
+    assert torch.equal(vectors[0], vectors[1])
+
+
+@pytest.mark.parametrize(
+    ("task", "options", "reason"),
+    [
+        ("plane", {"focus": "cnn"}, "images"),
+        ("plane", {"focus": "mlp", "layer": 3}, "2 hidden layers"),
+        ("digits", {"focus": "oracle"}, "perfect focus"),
+    ],
+)
+def test_impossible_networks_are_refused(task, options, reason):
+    with pytest.raises(UsageError, match=reason):
+        build(task, **options)
+
+
+def test_sparsemax_focus_is_sparser_than_softmax():
+    reports = [
+        attnx.evaluate("sdc-2d:train=500,test=300", projection=p, metrics=["nnz"], training={"epochs": 30},
+                       progress=False)
+        for p in ("softmax", "sparsemax")
+    ]  # fmt: skip
+    assert reports[1].select("nnz").high < reports[0].select("nnz").low
+
+
+def test_hard_attention_trains_and_predicts_from_one_segment():
+    report = attnx.evaluate(
+        "sdc-2d:train=500,test=300", projection="hard", training={"epochs": 30}, progress=False
+    )
+    assert report.select("nnz").mean == 1.0
+    assert report.quality[0].accuracy > report.quality[0].majority + 0.15

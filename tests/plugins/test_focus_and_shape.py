@@ -1,0 +1,112 @@
+"""Focus and shape metrics against closed forms, scipy and brute force."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from attnx import Evidence, Example, Importance, Randomness
+from attnx.testing import ToyModel
+from attnx_sdc.focus import Focus
+from attnx_sdc.options import FocusOptions
+from attnx_shape.entropy import Entropy
+from attnx_shape.nnz import Nnz
+from attnx_shape.options import EntropyOptions, NnzOptions
+from attnx_shape.simplex_distance import SimplexDistance
+
+
+def evidence(rows, rationales=None, logits=None, labels=None):
+    """Evidence whose explanation is the given rows, padded to the longest."""
+    rationales = rationales or [None] * len(rows)
+    labels = labels or [0] * len(rows)
+    examples = [
+        Example(f"e{i}", ("one",) * len(row), labels[i], rationale=rationales[i]) for i, row in enumerate(rows)
+    ]
+    model = ToyModel()
+    batch = model.encode(examples)
+    with torch.no_grad():
+        trace = model.run(batch, model.embed(batch))
+    if logits is not None:
+        trace = dataclasses.replace(trace, logits=torch.tensor(logits, dtype=torch.float32))
+    values = torch.zeros(batch.mask.shape, dtype=torch.float64)
+    for i, row in enumerate(rows):
+        values[i, : len(row)] = torch.tensor(row, dtype=torch.float64)
+    return Evidence(trace, Importance("given", values, trace.predicted), None, model, Randomness(0))
+
+
+weights = st.lists(st.floats(0, 1, allow_subnormal=False), min_size=1, max_size=12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(weights, min_size=1, max_size=5))
+def test_shape_metrics_equal_their_definitions(rows):
+    seen = evidence(rows)
+    nnz = Nnz(NnzOptions())(seen)
+    entropy = Entropy(EntropyOptions())(seen)
+    distance = SimplexDistance()(seen)
+    for i, row in enumerate(rows):
+        if sum(row) == 0:
+            assert nnz[i].isnan()
+            assert entropy[i].isnan()
+            assert distance[i].isnan()
+            continue
+        a = np.array(row) / sum(row)
+        corners = np.eye(len(a))
+        assert nnz[i] == (a > 0.01).sum()
+        assert float(entropy[i]) == pytest.approx(stats.entropy(a), abs=1e-9)
+        assert float(distance[i]) == pytest.approx(np.linalg.norm(a - corners, axis=1).min(), abs=1e-7)
+
+
+def test_uniform_weights_have_the_largest_entropy_and_one_hot_the_least():
+    seen = evidence([[0.25] * 4, [0, 1.0, 0]])
+    assert Entropy(EntropyOptions())(seen).tolist() == pytest.approx([math.log(4), 0])
+    assert Entropy(EntropyOptions(unit="bits"))(seen).tolist() == pytest.approx([2, 0])
+    assert SimplexDistance()(seen).tolist() == pytest.approx([math.sqrt(3) / 2, 0])
+
+
+def test_nnz_counts_or_gives_the_fraction_of_real_units():
+    seen = evidence([[0.5, 0.495, 0.005], [1.0]])
+    assert Nnz(NnzOptions())(seen).tolist() == [2, 1]
+    assert Nnz(NnzOptions(fraction=True))(seen).tolist() == pytest.approx([2 / 3, 1])
+    assert Nnz(NnzOptions(threshold=0.001))(seen).tolist() == [3, 1]
+
+
+def test_sign_of_an_importance_does_not_matter_to_its_shape():
+    assert Entropy(EntropyOptions())(evidence([[-0.5, 0.5]])).tolist() == pytest.approx([math.log(2)])
+
+
+def test_four_crossings_of_focus_and_prediction():
+    rows = [[0.9, 0.1], [0.9, 0.1], [0.1, 0.9], [0.1, 0.9]]
+    right_wrong = [[5.0, -5.0], [-5.0, 5.0], [5.0, -5.0], [-5.0, 5.0]]
+    values = Focus(FocusOptions())(evidence(rows, [(True, False)] * 4, right_wrong, [0] * 4))
+    ft, crossings = values[:, 0], values[:, 1:]
+    assert ft.tolist() == [1, 1, 0, 0]
+    assert crossings.argmax(1).tolist() == [0, 2, 1, 3]  # FTPT, FTPF, FFPT, FFPF
+    assert crossings.sum(1).tolist() == [1] * 4
+
+
+def test_ties_at_the_top_earn_their_share():
+    rows = [[0.25] * 4, [0.5, 0.5, 0.0], [0.2, 0.2, 0.6]]
+    rationales = [(False, True, False, False), (True, False, False), (True, False, False)]
+    assert Focus(FocusOptions())(evidence(rows, rationales))[:, 0].tolist() == pytest.approx([0.25, 0.5, 0])
+
+
+def test_example_without_a_known_focus_is_undefined_and_harms_no_other():
+    values = Focus(FocusOptions())(evidence([[0.9, 0.1], [0.9, 0.1], [1.0]], [(True, False), None, (False,)]))
+    assert values[0, 0] == 1
+    assert values[1:].isnan().all()
+
+
+def test_curve_is_the_share_of_examples_above_each_threshold():
+    rows = [[0.8, 0.2], [0.3, 0.7], [0.5, 0.5]]
+    seen = evidence(rows, [(True, False)] * 3)
+    focus = Focus(FocusOptions(points=11))
+    curve = focus.curve(seen).mean(0).numpy()
+    foreground = np.array([0.8, 0.3, 0.5])
+    assert curve == pytest.approx([(foreground > t).mean() for t in focus.axis.points])
+    assert (np.diff(curve) <= 0).all()
