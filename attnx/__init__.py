@@ -14,11 +14,30 @@ if TYPE_CHECKING:
     from .data import Source
     from .errors import AttnxError, CheckFailed, DataError, PluginError, UsageError
     from .hookspecs import hookimpl
-    from .protocols import AttentionProjection, DeletingModel, ImportanceMethod, Metric, Model, Task
+    from .protocols import (
+        AttentionProjection,
+        DeletingModel,
+        ImportanceMethod,
+        Metric,
+        Model,
+        SplitMetric,
+        Task,
+    )
     from .randomness import Randomness
     from .results import Report
     from .spec import Options, RunSpec, Training
-    from .types import Axis, Batch, Evidence, Example, Importance, Measure, TaskData, Trace
+    from .types import (
+        Axis,
+        Batch,
+        Conclusion,
+        Corpus,
+        Evidence,
+        Example,
+        Importance,
+        Measure,
+        TaskData,
+        Trace,
+    )
 
 _MODULES = {
     "api": ("evaluate",),
@@ -26,11 +45,30 @@ _MODULES = {
     "data": ("Source",),
     "errors": ("AttnxError", "CheckFailed", "DataError", "PluginError", "UsageError"),
     "hookspecs": ("hookimpl",),
-    "protocols": ("AttentionProjection", "DeletingModel", "ImportanceMethod", "Metric", "Model", "Task"),
+    "protocols": (
+        "AttentionProjection",
+        "DeletingModel",
+        "ImportanceMethod",
+        "Metric",
+        "Model",
+        "SplitMetric",
+        "Task",
+    ),
     "randomness": ("Randomness",),
     "results": ("Report",),
     "spec": ("Options", "RunSpec", "Training"),
-    "types": ("Axis", "Batch", "Evidence", "Example", "Importance", "Measure", "TaskData", "Trace"),
+    "types": (
+        "Axis",
+        "Batch",
+        "Conclusion",
+        "Corpus",
+        "Evidence",
+        "Example",
+        "Importance",
+        "Measure",
+        "TaskData",
+        "Trace",
+    ),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
 
@@ -44,12 +82,15 @@ __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
     "ImportanceMethod",
     "Metric",
     "Model",
+    "SplitMetric",
     "Task",
     "Card",
     "Options",
     "hookimpl",
     "Axis",
     "Batch",
+    "Conclusion",
+    "Corpus",
     "Evidence",
     "Example",
     "Importance",

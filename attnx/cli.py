@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def _fail(message: str, code: int) -> None:
-    print(f"error: {message}", file=sys.stderr)
+    print("error:", " ".join(message.split("\n")), file=sys.stderr)
     sys.exit(code)
 
 
@@ -149,7 +149,7 @@ def evaluate(
         "training": train,
         "device": device,
     }
-    request = read_request({key: value for key, value in asked.items() if value}, spec)
+    request = read_request({key: value for key, value in asked.items() if value not in (None, [])}, spec)
     catalog = _catalog()
     plan = resolve(request, catalog)
 

@@ -22,7 +22,7 @@ from .resolve import Part, Plan
 from .results import PluginUsed, Provenance, Report
 from .spec import canonical_json, digest
 from .store import Runs, Weights, code_hash, tensors_hash
-from .summarise import SeedResult, curves, quality, summaries
+from .summarise import SeedResult, costs, curves, quality, summaries
 from .training import TrainingRecord, train
 from .types import TaskData
 
@@ -74,8 +74,8 @@ def run(plan: Plan, name: str, source: Source, progress: Progress) -> Report:
         with clock("measuring"):
             observation = _observe(plan, model, data, seed, metrics, device, progress)
         results.append(SeedResult(seed, record, observation))
-    for method in results[0].observation.seconds if results else {}:
-        clock.seconds[f"importance {method}"] = sum(r.observation.seconds[method] for r in results)
+    for method in results[0].observation.costs:
+        clock.seconds[f"importance {method}"] = sum(r.observation.costs[method].seconds for r in results)
     with clock("summary"):
         asked = [part.label for part in plan.explanations]
         baselines = [part.label for part in plan.baselines]
@@ -93,6 +93,7 @@ def run(plan: Plan, name: str, source: Source, progress: Progress) -> Report:
         quality=quality(results, data),
         summaries=rows,
         curves=curves(results, asked),
+        costs=costs(results),
         warnings=plan.warnings,
         seconds={stage: round(seconds, 3) for stage, seconds in clock.seconds.items()},
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,9 @@ from torch import Tensor
 from .batching import batches, evaluating
 from .errors import PluginError
 from .progress import Progress
-from .protocols import ImportanceMethod, Metric, Model
+from .protocols import ImportanceMethod, Metric, Model, SplitMetric
 from .randomness import Randomness
-from .types import Axis, Batch, Evidence, Importance, Measure, Trace
+from .types import Axis, Batch, Corpus, Evidence, Importance, Measure, Trace
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -30,15 +30,22 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """The values of one metric for one explanation, one per example and measure."""
+    """The values of one metric for one explanation."""
 
     metric: str
     measures: tuple[Measure, ...]
     explanation: str
     reference: str | None
-    values: Array  # [N, M], NaN where undefined
-    axis: Axis | None
-    curve: Array | None  # [len(axis.points)] mean over the examples where it is defined
+    values: Array  # [N, M] one row per example, or [1, M] for the whole split; NaN where undefined
+    curves: tuple[tuple[Axis, Array], ...]  # of the split
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What the importances of a split cost."""
+
+    seconds: float
+    passes: int  # examples sent through the model
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,43 +55,11 @@ class Observation:
     logits: Array  # [N, C]
     labels: Array  # [N]
     measurements: tuple[Measurement, ...]
-    seconds: dict[str, float]  # by importance method
+    costs: dict[str, Cost]  # by importance method
 
     @property
     def predicted(self) -> Array:
         return self.logits.argmax(1)
-
-
-def trace_of(model: Model, batch: Batch) -> Trace:
-    """One forward pass."""
-    return model.run(batch, model.embed(batch))
-
-
-def attribute(named: Named, model: Model, trace: Trace, target: Tensor) -> Importance:
-    """The scores of one importance method, with gradients on only where it declares the need."""
-    method: ImportanceMethod = named.component
-    started = time.perf_counter()
-    with torch.set_grad_enabled("gradient" in method.needs):
-        values = method(model, trace, target).detach()
-    if values.shape != trace.attention.shape:
-        raise PluginError(
-            f"importance '{named.label}' gave values of shape {tuple(values.shape)}, "
-            f"not {tuple(trace.attention.shape)}"
-        )
-    values = values.masked_fill(~trace.batch.mask, 0.0)
-    return Importance(named.label, values, target, time.perf_counter() - started)
-
-
-def values_of(named: Named, evidence: Evidence) -> Tensor:
-    """The values of a metric as [B, M], whatever number of measures it has."""
-    metric: Metric = named.component
-    values = metric(evidence).detach()
-    expected = (len(evidence.trace.batch), len(metric.measures))
-    if values.shape not in (expected, expected[:1]) or (values.ndim == 1 and expected[1] != 1):
-        raise PluginError(
-            f"metric '{named.label}' gave values of shape {tuple(values.shape)}, not {expected}"
-        )
-    return values.reshape(expected)
 
 
 def observe(
@@ -99,55 +74,96 @@ def observe(
     label: str,
 ) -> Observation:
     """Run a model over a split and measure everything asked for."""
-    total = len(encoded)
     methods = {named.label: named for named in (*explanations, *references)}
-    seconds = dict.fromkeys(methods, 0.0)
+    corpus = Corpus(unit_counts=encoded.mask.sum(1).cpu())
+    gatherers = [
+        Gatherer(metric, explanation, reference, corpus)
+        for metric, explanation, reference in pairings(explanations, references, metrics)
+    ]
+    costs = dict.fromkeys(methods, Cost(0.0, 0))
     rows_seen: list[Tensor] = []
     logits: list[Tensor] = []
-    collected: dict[tuple[str, str, str | None], list[Tensor]] = {}
-    curves: dict[tuple[str, str, str | None], list[Tensor]] = {}
-    with evaluating(model), progress.stage(label, total) as step:
+    with evaluating(model), progress.stage(label, len(encoded)) as step:
         for rows, batch in batches(encoded):
             trace = trace_of(model, batch)
             importances = {
                 name: attribute(method, model, trace, trace.predicted) for name, method in methods.items()
             }
-            for name, importance in importances.items():
-                seconds[name] += importance.seconds
-            for metric, explanation, reference in pairings(explanations, references, metrics):
-                evidence = Evidence(
-                    trace=trace,
-                    explanation=importances[explanation],
-                    reference=importances[reference] if reference else None,
-                    model=model,
-                    random=Randomness(seed),
-                )
-                key = (metric.label, explanation, reference)
-                collected.setdefault(key, []).append(values_of(metric, evidence).double().cpu())
-                if metric.component.axis is not None:
-                    curves.setdefault(key, []).append(metric.component.curve(evidence).double().cpu())
+            for name, found in importances.items():
+                costs[name] = Cost(costs[name].seconds + found.seconds, costs[name].passes + found.passes)
+            for gatherer in gatherers:
+                gatherer.add(model, trace, importances, seed)
             rows_seen.append(rows)
             logits.append(trace.logits.double().cpu())
             step(len(rows))
-    back = torch.cat(rows_seen).argsort().cpu()
-    by_label = {named.label: named.component for named in metrics}
+    order = torch.cat(rows_seen).argsort().cpu()  # back to the order of the examples
     return Observation(
-        logits=torch.cat(logits)[back].numpy(),
+        logits=torch.cat(logits)[order].numpy(),
         labels=encoded.labels.cpu().numpy(),
-        measurements=tuple(
-            Measurement(
-                metric=metric,
-                measures=by_label[metric].measures,
-                explanation=explanation,
-                reference=reference,
-                values=torch.cat(parts)[back].numpy(),
-                axis=by_label[metric].axis,
-                curve=_mean(curves.get((metric, explanation, reference))),
-            )
-            for (metric, explanation, reference), parts in collected.items()
-        ),
-        seconds=seconds,
+        measurements=tuple(gatherer.conclude(order) for gatherer in gatherers),
+        costs=costs,
     )
+
+
+def trace_of(model: Model, batch: Batch) -> Trace:
+    """One forward pass."""
+    return model.run(batch, model.embed(batch))
+
+
+def attribute(named: Named, model: Model, trace: Trace, target: Tensor) -> Importance:
+    """The scores of one importance method, with gradients on only where it declares the need."""
+    method: ImportanceMethod = named.component
+    counted: Any = _Counted(model)
+    started = time.perf_counter()
+    with torch.set_grad_enabled("gradient" in method.needs):
+        values = method(counted, trace, target).detach()
+    seconds = time.perf_counter() - started
+    if values.shape != trace.attention.shape:
+        raise PluginError(
+            f"importance '{named.label}' gave values of shape {tuple(values.shape)}, "
+            f"not {tuple(trace.attention.shape)}"
+        )
+    values = values.masked_fill(~trace.batch.mask, 0.0)
+    return Importance(named.label, values, target, seconds, counted.passes)
+
+
+class _Counted:
+    """A model that counts the examples sent through it."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self.passes = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+    def run(self, batch: Batch, embeddings: Tensor, **settings: Any) -> Trace:
+        self.passes += len(embeddings)
+        return self._model.run(batch, embeddings, **settings)
+
+    def decode(self, batch: Batch, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        self.passes += len(hidden)
+        return self._model.decode(batch, hidden)
+
+    def reattend(self, trace: Trace, attention: Tensor) -> Tensor:
+        self.passes += attention[..., 0].numel()
+        return self._model.reattend(trace, attention)
+
+    def without_each(self, trace: Trace) -> Tensor:
+        self.passes += int(trace.batch.mask.sum())
+        return self._model.without_each(trace)  # type: ignore[attr-defined]
+
+
+def values_of(named: Named, evidence: Evidence) -> Tensor:
+    """The values of a metric as [B, M], whatever number of measures it has."""
+    metric: Metric = named.component
+    values = metric(evidence).detach()
+    expected = (len(evidence.trace.batch), len(metric.measures))
+    if values.shape not in (expected, expected[:1]) or (values.ndim == 1 and expected[1] != 1):
+        raise PluginError(
+            f"metric '{named.label}' gave values of shape {tuple(values.shape)}, not {expected}"
+        )
+    return values.reshape(expected)
 
 
 def pairings(
@@ -164,8 +180,52 @@ def pairings(
     return pairs
 
 
-def _mean(parts: list[Tensor] | None) -> Array | None:
-    return None if parts is None else torch.cat(parts).nanmean(0).numpy()
+@dataclass
+class Gatherer:
+    """Collects what one metric says, or keeps, of one explanation batch by batch."""
+
+    metric: Named
+    explanation: str
+    reference: str | None
+    corpus: Corpus
+    parts: list[tuple[Tensor, ...]] = field(default_factory=list)
+
+    def add(self, model: Model, trace: Trace, importances: dict[str, Importance], seed: int) -> None:
+        evidence = Evidence(
+            trace=trace,
+            explanation=importances[self.explanation],
+            reference=importances[self.reference] if self.reference else None,
+            model=model,
+            random=Randomness(seed),
+        )
+        component = self.metric.component
+        if component.whole_split:
+            self.parts.append(tuple(tensor.cpu() for tensor in component.keep(evidence, self.corpus)))
+            return
+        values = values_of(self.metric, evidence).double().cpu()
+        curve = () if component.axis is None else (component.curve(evidence).double().cpu(),)
+        self.parts.append((values, *curve))
+
+    def conclude(self, order: Tensor) -> Measurement:
+        """The measurement, with examples put back in order."""
+        metric: Metric = self.metric.component
+        whole = tuple(torch.cat(tensors)[order] for tensors in zip(*self.parts, strict=True))
+        self.parts.clear()
+        if metric.whole_split:
+            split_metric: SplitMetric = self.metric.component
+            conclusion = split_metric.conclude(whole, self.corpus)
+            values, curves = conclusion.values.double()[None], conclusion.curves
+        else:
+            values = whole[0]
+            curves = () if metric.axis is None else ((metric.axis, whole[1].nanmean(0)),)
+        return Measurement(
+            metric=self.metric.label,
+            measures=metric.measures,
+            explanation=self.explanation,
+            reference=self.reference,
+            values=values.numpy(),
+            curves=tuple((axis, line.double().numpy()) for axis, line in curves),
+        )
 
 
 def attention_evidence(model: Model, trace: Trace, seed: int) -> Evidence:

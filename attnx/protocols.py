@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from .data import Source
-from .types import Axis, Batch, Evidence, Example, Measure, TaskData, Trace
+from .types import Axis, Batch, Conclusion, Corpus, Evidence, Example, Measure, TaskData, Trace
 
 
 class Task(Protocol):
@@ -121,6 +121,7 @@ class Metric(Protocol):
     family: ClassVar[str]  # agreement, intervention, ground-truth, shape, information, retraining
     measures: tuple[Measure, ...]
     follows_training: ClassVar[bool] = False  # also measured on dev after every epoch
+    whole_split: ClassVar[bool] = False  # a SplitMetric: one value for all examples together
     axis: Axis | None = None  # of the curve, for a metric that draws one
 
     def __call__(self, evidence: Evidence, /) -> Tensor:
@@ -130,3 +131,15 @@ class Metric(Protocol):
     def curve(self, evidence: Evidence, /) -> Tensor:
         """[B, len(axis.points)]: one curve for every example, averaged by the caller."""
         raise TypeError(f"{type(self).__name__} declares no axis: no curve for {len(evidence.trace.batch)}")
+
+
+class SplitMetric(Metric, Protocol):
+    """A metric of all examples of a split together, which declares `whole_split = True`."""
+
+    def keep(self, evidence: Evidence, corpus: Corpus, /) -> tuple[Tensor, ...]:
+        """What is needed of a batch later: tensors [B, ...] of the same shape in every batch."""
+        ...
+
+    def conclude(self, kept: tuple[Tensor, ...], corpus: Corpus, /) -> Conclusion:
+        """The verdict, from what was kept of all examples [N, ...] in their order."""
+        ...

@@ -15,6 +15,7 @@ def print_report(report: Report, console: Console | None = None) -> None:
     console = console or Console(width=None if Console().is_terminal else WIDTH, highlight=False)
     console.print(_header(report))
     console.print(_table(report))
+    console.print(_costs(report), style="dim")
     for warning in report.warnings:
         console.print(f"warning: {warning}", style="yellow", markup=False)
 
@@ -58,6 +59,18 @@ def _table(report: Report) -> Table:
         cells += [format_number(row.baselines.get(name)) for name in report.baseline_names]
         table.add_row(*cells, _count(row))
     return table
+
+
+def _costs(report: Report) -> str:
+    """Passes and milliseconds per explanation, of the methods that were asked for."""
+    examples = int(report.provenance.data["test"]) * len(report.quality)
+    parts = [
+        f"{cost.method} {cost.passes:.1f} passes, "
+        f"{1000 * report.seconds[f'importance {cost.method}'] / examples:.2f} ms"
+        for cost in report.costs
+        if cost.method not in report.baseline_names
+    ]
+    return f"\ncost of an explanation: {'; '.join(parts)}"
 
 
 def _count(row: Summary) -> str:

@@ -12,6 +12,8 @@ from .component import did_you_mean
 from .errors import UsageError
 from .spec import Choice, Limit, RunSpec
 
+MOST_SEEDS = 10_000
+
 
 def read_request(asked: dict[str, Any], file: Path | None) -> RunSpec:
     """The spec of a file, with what was asked on the command line in its place."""
@@ -37,7 +39,10 @@ def parse_seeds(text: str) -> tuple[int, ...]:
     try:
         for part in text.split(","):
             first, dash, last = part.partition("-")
-            seeds += range(int(first), int(last) + 1) if dash else [int(first)]
+            last = last if dash else first
+            if int(last) - int(first) >= MOST_SEEDS:
+                raise UsageError(f"Seeds '{text}' are too many: a run has at most {MOST_SEEDS}.")
+            seeds += range(int(first), int(last) + 1)
     except ValueError as error:
         raise UsageError(f"Cannot read seeds '{text}': give 0,1,2 or 0-9.") from error
     if not seeds or len(set(seeds)) < len(seeds):

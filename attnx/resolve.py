@@ -16,6 +16,21 @@ from .spec import Choice, Options, RunSpec, Training, validate_options
 
 BASELINES = ("random", "uniform")
 
+PROTOCOLS: dict[Kind, str] = {
+    "task": "Task",
+    "model": "Model",
+    "projection": "AttentionProjection",
+    "importance": "ImportanceMethod",
+    "metric": "Metric",
+}
+REQUIRED: dict[Kind, tuple[str, ...]] = {
+    "task": ("provides", "load"),
+    "model": ("needs", "provides", "encode", "embed", "run", "decode", "reattend", "attention_parameters"),
+    "projection": ("stochastic", "trains_by_expectation", "__call__"),
+    "importance": ("needs", "__call__"),
+    "metric": ("needs", "family", "measures", "follows_training", "whole_split", "axis", "__call__"),
+}
+
 Objects = Mapping[tuple[Kind, str], Any]
 
 
@@ -91,6 +106,8 @@ def resolve(spec: RunSpec, catalog: Catalog, objects: Objects | None = None) -> 
     if not metrics:
         applicable = [c for c in catalog.of_kind("metric") if provided.issuperset(c.card.needs)]
         metrics = tuple(finder.part("metric", Choice(name=c.name)) for c in applicable)
+    if not metrics:
+        raise UsageError(f"No installed metric applies to task '{task.label}' with model '{model.label}'.")
     for part in (model, *explanations, *references, *metrics):
         _require(part, provided, task, model, catalog)
     _distinct("explanation", explanations)
@@ -161,6 +178,11 @@ def _part(component: Component, choice: Choice, preset: Mapping[str, Any] | None
 
 
 def _given(kind: Kind, label: str, thing: Any) -> Part:
+    """A part made of the caller's own object, which must have what its protocol declares."""
+    for name in REQUIRED[kind]:
+        if not hasattr(thing, name):
+            protocol = PROTOCOLS[kind]
+            raise UsageError(f"'{label}' is not a {kind}: it has no '{name}'. Subclass attnx.{protocol}.")
     return Part(
         kind, label, Options(), getattr(thing, "needs", ()), getattr(thing, "provides", ()), None, thing
     )

@@ -85,6 +85,13 @@ class Quality(_Record):
     best_epoch: int  # kept, by the dev split; 0 for a model that was given ready
 
 
+class MethodCost(_Record):
+    """What one explanation costs; its seconds are among the report's `seconds`."""
+
+    method: str
+    passes: float  # examples sent through the model for one explanation
+
+
 class PluginUsed(_Record):
     """A plugin that took part, by its exact code."""
 
@@ -114,6 +121,7 @@ class Report(_Record):
     quality: tuple[Quality, ...]
     summaries: tuple[Summary, ...]
     curves: tuple[Curve, ...]
+    costs: tuple[MethodCost, ...]
     warnings: tuple[str, ...]
     seconds: dict[str, float]
 

@@ -6,7 +6,7 @@ import hashlib
 import json
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 
 from .errors import UsageError
 
@@ -32,6 +32,8 @@ class Choice(Options):
             key, equals, value = item.partition("=")
             if not equals or not key.strip():
                 raise UsageError(f"Cannot read '{item}' in '{text}': options are key=value,key=value.")
+            if key.strip() in options:
+                raise UsageError(f"Option '{key.strip()}' is given twice in '{text}'.")
             options[key.strip()] = value.strip()
         return cls(name=name.strip(), options=options)
 
@@ -51,6 +53,8 @@ ChoiceField = Annotated[Choice, BeforeValidator(_choice)]
 
 class Training(Options):
     """How a model is trained."""
+
+    model_config = ConfigDict(allow_inf_nan=False)
 
     epochs: Annotated[int, Field(gt=0)] = 8
     learning_rate: Annotated[float, Field(gt=0)] = 1e-3
@@ -88,13 +92,20 @@ class RunSpec(Options):
     task: ChoiceField = Choice(name="sdc-digits")
     model: ChoiceField | None = None  # None: what the task recommends
     projection: ChoiceField | None = None  # None: what the model's composition says, or softmax
-    explanations: tuple[ChoiceField, ...] = (Choice(name="attention"),)
+    explanations: Annotated[tuple[ChoiceField, ...], Field(min_length=1)] = (Choice(name="attention"),)
     references: tuple[ChoiceField, ...] = ()
     metrics: tuple[ChoiceField, ...] = ()  # empty: every metric that applies
     training: dict[str, Any] = Field(default_factory=dict)
-    seeds: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)] = (0,)
+    seeds: Annotated[tuple[Annotated[int, Field(ge=0, lt=2**32)], ...], Field(min_length=1)] = (0,)
     limit: Limit = Limit()
     device: str = "auto"
+
+    @field_validator("seeds")
+    @classmethod
+    def _distinct(cls, seeds: tuple[int, ...]) -> tuple[int, ...]:
+        if len(set(seeds)) < len(seeds):
+            raise ValueError("a seed is given twice")
+        return seeds
 
     def canonical(self) -> str:
         """The spec as JSON with one spelling."""

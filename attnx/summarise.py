@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from .measuring import Measurement, Named, Observation
-from .results import Curve, Quality, Summary
+from .results import Curve, MethodCost, Quality, Summary
 from .statistics import bootstrap, mean_over_seeds, pooled_sd, seed_means
 from .training import TrainingRecord
-from .types import TaskData
+from .types import Axis, TaskData
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 Key = tuple[str, str, str | None]  # metric, explanation, reference
@@ -34,13 +34,32 @@ def summaries(
     baselines: Sequence[str],
     label_names: Sequence[str],
 ) -> tuple[Summary, ...]:
-    """One row for every measure, explanation, reference and group; bootstrapped all at once."""
-    families = {named.label: named.component.family for named in metrics}
+    """One row for every measure, explanation, reference and group."""
     values = _by_key(results)
-    asked = {key: value for key, value in values.items() if key[1] in explanations}
     predicted = np.stack([result.observation.predicted for result in results])  # [S, N]
     groups = {"all": np.ones_like(predicted, dtype=bool)}
     groups |= {f"predicted={name}": predicted == index for index, name in enumerate(label_names)}
+    whole = {"all": np.ones((len(results), 1), dtype=bool)}
+    split_metrics = {named.label for named in metrics if named.component.whole_split}
+    tables = []
+    for of_split in (False, True):
+        mine = {key: value for key, value in values.items() if (key[0] in split_metrics) == of_split}
+        if mine:
+            tables.append(_table(mine, whole if of_split else groups, metrics, explanations, baselines))
+    rows = [row for table in tables for row in table]
+    order = {named.label: place for place, named in enumerate(metrics)}
+    return tuple(sorted(rows, key=lambda row: order[row.metric]))
+
+
+def _table(
+    values: dict[Key, Array],  # [S, N, M] each
+    groups: dict[str, np.ndarray[Any, Any]],  # [S, N] membership
+    metrics: Sequence[Named],
+    explanations: Sequence[str],
+    baselines: Sequence[str],
+) -> list[Summary]:
+    """The rows of all measures over the same examples, bootstrapped together."""
+    asked = {key: value for key, value in values.items() if key[1] in explanations}
     titles = [(key, group, m) for key in asked for group in groups for m in range(asked[key].shape[2])]
     columns = np.concatenate(
         [_only(asked[key], member) for key in asked for member in groups.values()], axis=2
@@ -49,18 +68,18 @@ def summaries(
     mean, sd, per_seed = mean_over_seeds(columns), pooled_sd(columns), seed_means(columns)
     defined = (~np.isnan(columns)).sum((0, 1))
     members = {group: int(member.sum()) for group, member in groups.items()}
-    measures = {m.metric: m.measures for m in results[0].observation.measurements}
+    component = {named.label: named.component for named in metrics}
     baseline_means = {
         (key, group): mean_over_seeds(_only(values[key], member))
         for key in values
         if key[1] in baselines
         for group, member in groups.items()
     }
-    return tuple(
+    return [
         Summary(
             metric=key[0],
-            measure=measures[key[0]][m].name,
-            family=families[key[0]],
+            measure=component[key[0]].measures[m].name,
+            family=component[key[0]].family,
             explanation=key[1],
             reference=key[2],
             group=group,
@@ -70,7 +89,7 @@ def summaries(
             undefined=members[group] - int(defined[row]),
             low=low[row],
             high=high[row],
-            direction=measures[key[0]][m].direction,
+            direction=component[key[0]].measures[m].direction,
             baselines={
                 name: baseline_means[(key[0], name, key[2]), group][m]
                 for name in baselines
@@ -79,7 +98,7 @@ def summaries(
             seeds=tuple(per_seed[:, row]),
         )
         for row, (key, group, m) in enumerate(titles)
-    )
+    ]
 
 
 def _by_key(results: Sequence[SeedResult]) -> dict[Key, Array]:
@@ -99,26 +118,35 @@ def _only(values: Array, member: np.ndarray[Any, Any]) -> Array:
 def curves(results: Sequence[SeedResult], explanations: Sequence[str]) -> tuple[Curve, ...]:
     """Curves of metrics that draw one, and the course of training."""
     drawn = [
-        _metric_curve(result.seed, m)
+        _metric_curve(result.seed, m, axis, line)
         for result in results
         for m in result.observation.measurements
-        if m.axis is not None and m.explanation in explanations
+        if m.explanation in explanations
+        for axis, line in m.curves
     ]
     return (*drawn, *(curve for result in results for curve in _course(result)))
 
 
-def _metric_curve(seed: int, m: Measurement) -> Curve:
-    assert m.axis is not None
-    assert m.curve is not None
+def _metric_curve(seed: int, m: Measurement, axis: Axis, line: Array) -> Curve:
     return Curve(
-        name=m.axis.name,
+        name=axis.name,
         metric=m.metric,
         explanation=m.explanation,
         reference=m.reference,
         seed=seed,
-        axis=m.axis.label,
-        x=m.axis.points,
-        y=tuple(m.curve),
+        axis=axis.label,
+        x=axis.points,
+        y=tuple(line),
+    )
+
+
+def costs(results: Sequence[SeedResult]) -> tuple[MethodCost, ...]:
+    """Model passes per explanation of every importance method, over all seeds."""
+    examples = sum(len(result.observation.labels) for result in results)
+    methods = results[0].observation.costs
+    return tuple(
+        MethodCost(method=method, passes=sum(r.observation.costs[method].passes for r in results) / examples)
+        for method in methods
     )
 
 

@@ -146,6 +146,7 @@ class Importance:
     values: Tensor  # [B, L], 0 off the mask
     target: Tensor  # [B] the class that is explained
     seconds: float = 0.0
+    passes: int = 0  # examples sent through the model
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +167,21 @@ class Measure:
     name: str
     direction: Direction  # which way is better
     bounds: tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """What is known of a split before it is measured."""
+
+    unit_counts: Tensor  # [N] units on the mask of every example
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """What a metric says of a whole split."""
+
+    values: Tensor  # [M], one per measure
+    curves: tuple[tuple[Axis, Tensor], ...] = ()  # each with one value per point of its axis
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,9 @@ print(f"{'task':<18} {'focus':<8} {'accuracy':>8} {'seeds ≥ 0.97':>13} {'FT':>
 for mode in (1, 2, 3):
     for focus in ("learned", "oracle"):
         options = "" if focus == "learned" else ":focus=oracle"
-        report = attnx.evaluate(f"sdc-error-mode-{mode}", f"fcam{options}", metrics=["focus"], seeds=range(10))
+        report = attnx.evaluate(
+            f"sdc-error-mode-{mode}", f"fcam{options}", metrics=["focus"], seeds=range(10)
+        )
         accuracies = [quality.accuracy for quality in report.quality]
         ft = report.select("ft")
         print(

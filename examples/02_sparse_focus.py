@@ -28,7 +28,9 @@ MEASURES = ("ft", "nnz", "simplex-distance", "entropy")
 
 for task in sys.argv[1:] or ["sdc-2d", "sdc-digits"]:
     print(f"\n{task}, 3 seeds: measured | published on CIFAR-SDC")
-    print(f"{'':<11} {'accuracy':>8} {'FT':>6} {'NNZ':>5} {'Dist':>5} {'Ent':>5} |  accuracy    FT   NNZ  Dist   Ent")
+    print(
+        f"{'':<11} {'accuracy':>8} {'FT':>6} {'NNZ':>5} {'Dist':>5} {'Ent':>5} |  accuracy    FT   NNZ  Dist   Ent"
+    )
     for row, published in PUBLISHED.items():
         kind, layer = row.split("-")
         report = attnx.evaluate(
@@ -36,7 +38,7 @@ for task in sys.argv[1:] or ["sdc-2d", "sdc-digits"]:
             f"fcam:layer={0 if layer == '0' else -1}",
             projection=PROJECTIONS[kind],
             metrics=["focus", "nnz", "simplex-distance", "entropy:unit=bits"],
-            training={"entropy": 0.1} if kind == "ER" else {},
+            training={"entropy": 0.01} if kind == "ER" else {},
             seeds=range(3),
         )
         accuracy = 100 * sum(quality.accuracy for quality in report.quality) / 3

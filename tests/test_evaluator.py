@@ -105,7 +105,12 @@ class Sometimes(Metric):
 
 def test_objects_need_no_registration_and_are_not_stored(tmp_path):
     report = attnx.evaluate(
-        ToyTask(), ToyModel, metrics=[Sometimes(), "nnz"], training={"epochs": 2}, out=tmp_path, progress=False
+        ToyTask(),
+        ToyModel,
+        metrics=[Sometimes(), "nnz"],
+        training={"epochs": 2},
+        out=tmp_path,
+        progress=False,
     )
     assert report.spec.task.name == "ToyTask"
     assert report.select("sometimes").mean == 1.0
@@ -121,6 +126,14 @@ def test_ready_model_is_measured_as_it_is():
     batch = model.encode(toy_data().test)
     nnz = (model.run(batch, model.embed(batch)).attention > 0.01).sum(1).float().mean()
     assert report.select("nnz").mean == pytest.approx(float(nnz.detach()))
+
+
+def test_object_of_the_wrong_shape_is_refused_with_what_it_lacks():
+    class NotAMetric:
+        needs = ()
+
+    with pytest.raises(attnx.UsageError, match="'NotAMetric' is not a metric: it has no 'family'"):
+        attnx.evaluate(ToyTask(), ToyModel(), metrics=[NotAMetric()], progress=False)
 
 
 def test_undefined_examples_are_counted_and_not_averaged():
@@ -185,7 +198,9 @@ def test_a_run_without_baseline_plugins_has_no_baselines(tmp_path):
         def __call__(self, model, trace, target):
             return trace.attention
 
-    spec = RunSpec(task="sdc-error-mode-1:train=40,dev=40,test=60", explanations=("Weights",), training={"epochs": 1})
+    spec = RunSpec(
+        task="sdc-error-mode-1:train=40,dev=40,test=60", explanations=("Weights",), training={"epochs": 1}
+    )
     plan = resolve(spec, Catalog.installed(without=["baselines"]), {("importance", "Weights"): Weights()})
     report = carry_out(plan, runs=Runs(tmp_path), progress=Progress("off")).report
     assert all(summary.baselines == {} for summary in report.summaries)
@@ -212,7 +227,9 @@ def test_ids_not_positions_decide_random_scores():
             return dataclasses.replace(toy_data(), test=tuple(examples[i] for i in self.order))
 
     means = [
-        attnx.evaluate(Ordered(order), ToyModel(), explanations=["random"], metrics=["entropy"], progress=False)
+        attnx.evaluate(
+            Ordered(order), ToyModel(), explanations=["random"], metrics=["entropy"], progress=False
+        )
         .select("entropy", explanation="random")
         .mean
         for order in (range(6), range(5, -1, -1))

@@ -77,7 +77,9 @@ def test_hard_loss_is_the_expected_loss_over_single_units():
     for row, example in enumerate(batch.examples):
         for unit in range(len(example.units)):
             logits = trace.hidden[row, unit] @ model.head.T
-            expected += trace.attention[row, unit] * F.cross_entropy(logits[None], batch.labels[row : row + 1])
+            expected += trace.attention[row, unit] * F.cross_entropy(
+                logits[None], batch.labels[row : row + 1]
+            )
     assert loss(model, batch).item() == pytest.approx(expected.item() / len(batch), abs=1e-6)
 
 
@@ -127,7 +129,9 @@ def test_weight_decay_spares_attention_parameters():
 
 def test_balanced_class_weights_are_inverse_to_frequency():
     data = toy_data()
-    uneven: TaskData = dataclasses.replace(data, train=(data.train[0], data.train[2], data.train[4], data.train[1]))
+    uneven: TaskData = dataclasses.replace(
+        data, train=(data.train[0], data.train[2], data.train[4], data.train[1])
+    )
     seen = {}
     original = F.cross_entropy
 
@@ -146,7 +150,7 @@ def test_balanced_class_weights_are_inverse_to_frequency():
 class _Recorder:
     """A metric that follows training and draws random numbers as a careless one would."""
 
-    family, needs, follows_training, axis = "shape", (), True, None
+    family, needs, follows_training, whole_split, axis = "shape", (), True, False, None
 
     def __init__(self):
         from attnx import Measure

@@ -20,5 +20,7 @@ def attnx_projections() -> list[Card]:
 def attnx_metrics() -> list[Card]:
     """One metric."""
     return [
-        Card("top-share", "attnx_sharp.top_share:TopShare", "Share of the explanation that its top unit holds.")
+        Card(
+            "top-share", "attnx_sharp.top_share:TopShare", "Share of the explanation that its top unit holds."
+        )
     ]
