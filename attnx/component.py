@@ -24,6 +24,7 @@ CAPABILITIES: Final = {
     "hidden": "a hidden state for every unit, from which the output can be recomputed",
     "deletion": "units that can be deleted one by one",
     "fast-deletion": "a fast path for deleting each unit in turn",
+    "fast-influence": "a fast path for the influence of every unit on every hidden state",
     "reference": "a reference importance to compare with",
 }
 

@@ -104,6 +104,17 @@ class DeletingModel(Model, Protocol):
         ...
 
 
+class InfluencingModel(Model, Protocol):
+    """A model with an exact path for influence that is faster than one backward pass per hidden state.
+
+    It provides "fast-influence".
+    """
+
+    def influence(self, trace: Trace) -> Tensor:
+        """[B, P, L] ‖∂‖h_p‖₂ / ∂X_i‖₂ for every hidden state p and unit i; anything off the mask."""
+        ...
+
+
 class ImportanceMethod(Protocol):
     """A score for every unit of every example."""
 

@@ -38,7 +38,7 @@ for task in sys.argv[1:] or ["sdc-2d", "sdc-digits"]:
             f"fcam:layer={0 if layer == '0' else -1}",
             projection=PROJECTIONS[kind],
             metrics=["focus", "nnz", "simplex-distance", "entropy:unit=bits"],
-            training={"entropy": 0.01} if kind == "ER" else {},
+            training={"entropy": 0.003} if kind == "ER" else {},
             seeds=range(3),
         )
         accuracy = 100 * sum(quality.accuracy for quality in report.quality) / 3
