@@ -12,12 +12,14 @@ if TYPE_CHECKING:
     from .api import evaluate
     from .component import Card
     from .data import Source
+    from .divergences import js_divergence, total_variation
     from .errors import AttnxError, CheckFailed, DataError, PluginError, UsageError
     from .hookspecs import hookimpl
     from .protocols import (
         AttentionProjection,
         DeletingModel,
         ImportanceMethod,
+        InfluencingModel,
         Metric,
         Model,
         SplitMetric,
@@ -43,12 +45,23 @@ _MODULES = {
     "api": ("evaluate",),
     "component": ("Card",),
     "data": ("Source",),
-    "errors": ("AttnxError", "CheckFailed", "DataError", "PluginError", "UsageError"),
+    "divergences": (
+        "js_divergence",
+        "total_variation",
+    ),
+    "errors": (
+        "AttnxError",
+        "CheckFailed",
+        "DataError",
+        "PluginError",
+        "UsageError",
+    ),
     "hookspecs": ("hookimpl",),
     "protocols": (
         "AttentionProjection",
         "DeletingModel",
         "ImportanceMethod",
+        "InfluencingModel",
         "Metric",
         "Model",
         "SplitMetric",
@@ -56,7 +69,11 @@ _MODULES = {
     ),
     "randomness": ("Randomness",),
     "results": ("Report",),
-    "spec": ("Options", "RunSpec", "Training"),
+    "spec": (
+        "Options",
+        "RunSpec",
+        "Training",
+    ),
     "types": (
         "Axis",
         "Batch",
@@ -80,6 +97,7 @@ __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
     "AttentionProjection",
     "DeletingModel",
     "ImportanceMethod",
+    "InfluencingModel",
     "Metric",
     "Model",
     "SplitMetric",
@@ -95,10 +113,12 @@ __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
     "Example",
     "Importance",
     "Measure",
-    "Randomness",
-    "Source",
     "TaskData",
     "Trace",
+    "Randomness",
+    "Source",
+    "js_divergence",
+    "total_variation",
     "AttnxError",
     "CheckFailed",
     "DataError",
