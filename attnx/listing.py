@@ -40,7 +40,7 @@ def _section(catalog: Catalog, plural: str) -> str:
 
 def describe(catalog: Catalog, name: str) -> str:
     """All that is known of a name without importing what it stands for."""
-    pages = [_component_page(component) for component in catalog.find_any(name)]
+    pages = [_component_page(component, catalog) for component in catalog.find_any(name)]
     if name in catalog.registry.models:
         pages.append(_composition_page(name, catalog.registry.models[name]))
     if name in catalog.registry.experiments:
@@ -51,12 +51,16 @@ def describe(catalog: Catalog, name: str) -> str:
     return "\n\n".join(pages)
 
 
-def _component_page(component: Component) -> str:
+def _component_page(component: Component, catalog: Catalog) -> str:
     card = component.card
     rows = [("provided by", component.provider)]
     rows += [("needs", _capabilities(card.needs))] if card.needs else []
     rows += [("provides", _capabilities(card.provides))] if card.provides else []
     rows += [("usually with", ", ".join(card.recommends))] if card.recommends else []
+    if card.dataset:
+        dataset = catalog.registry.datasets[card.dataset]
+        rows.append(("data", "; or ".join(source.title for source in dataset.sources) or "local files only"))
+        rows.append(("local files", f"{card.dataset}/ in --data-dir or ATTNX_DATA: {dataset.expects}"))
     rows += [("citation", card.citation)] if card.citation else []
     lines = [f"{card.name} ({component.kind})", *_wrap(card.summary), "", *columns(rows)]
     options = component.load_options()

@@ -15,7 +15,14 @@ def installed(tmp_path_factory):
     """A folder into which the wheel of the example plugin is installed."""
     folder = tmp_path_factory.mktemp("third-party")
     pip = [sys.executable, "-m", "pip", "--quiet"]
-    build = ["wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder / "wheels"), str(EXAMPLE)]
+    build = [
+        "wheel",
+        "--no-deps",
+        "--no-build-isolation",
+        "--wheel-dir",
+        str(folder / "wheels"),
+        str(EXAMPLE),
+    ]
     subprocess.run([*pip, *build], check=True)
     (wheel,) = (folder / "wheels").glob("attnx_sharp-*.whl")
     subprocess.run([*pip, "install", "--no-deps", "--target", str(folder / "site"), str(wheel)], check=True)
@@ -54,7 +61,16 @@ def test_projection_and_metric_of_the_plugin_are_used_by_name(installed, tmp_pat
 
 def test_own_tests_of_the_plugin_pass(installed):
     environment = {**os.environ, "PYTHONPATH": str(installed)}
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(EXAMPLE / "tests")]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-o",
+        "addopts=",
+        "-p",
+        "no:cacheprovider",
+        str(EXAMPLE / "tests"),
+    ]
     result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stdout
     assert "5 passed" in result.stdout

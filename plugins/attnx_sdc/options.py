@@ -1,9 +1,9 @@
 """Options of the selective-dependence tasks, the focus-classify model and the focus metric."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from attnx import Options
 
@@ -43,6 +43,15 @@ class SdcOptions(Sizes):
         None,
         description="NPZ file to draw from instead: 'points' [N, ...] and 'classes' [N], 0 for background",
     )
+
+    @model_validator(mode="after")
+    def _one_space(self) -> Self:
+        blobs = [*self.background, *(blob for blobs in self.foreground for blob in blobs)]
+        sizes = {len(blob.centre) for blob in blobs}
+        sizes |= {len(blob.spread) for blob in blobs if isinstance(blob.spread, tuple)}
+        if len(sizes) > 1 or 0 in sizes:
+            raise ValueError("every centre and every tuple of spreads must have the same number of values")
+        return self
 
 
 class Sdc2dOptions(Sizes):

@@ -1,4 +1,5 @@
 import zipfile
+import zlib
 
 import numpy as np
 
@@ -6,6 +7,12 @@ from attnx import DataError, Source, Task, TaskData
 
 from .mosaics import Bases, blob_bases, make_mosaics, point_bases
 from .options import SdcOptions
+
+# What numpy raises for a file that is not an NPZ file with the right arrays, or is damaged.
+UNREADABLE = (
+    AttributeError, EOFError, KeyError, RuntimeError, TypeError, ValueError, zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
+FEWEST = 4  # points of a class of which every split gets one
 
 
 class Sdc(Task):
@@ -33,18 +40,23 @@ def _mosaics(options: SdcOptions) -> TaskData:
 def _file_bases(options: SdcOptions) -> Bases:
     assert options.file is not None
     try:
-        with np.load(options.file, allow_pickle=False) as file:
+        with options.file.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
             points, classes = file["points"], file["classes"]
-    except FileNotFoundError as error:
-        raise DataError(f"No file '{options.file}' for task 'sdc'.") from error
-    except (KeyError, ValueError, zipfile.BadZipFile) as error:
+    except OSError as error:
+        raise DataError(f"Cannot read '{options.file}' for task 'sdc': {error.strerror or error}.") from error
+    except UNREADABLE as error:
         raise DataError(
             f"'{options.file}' is not an NPZ file with arrays 'points' and 'classes': {error}."
         ) from error
-    k = int(classes.max(initial=0))
+    if points.ndim == 0 or points.dtype.kind not in "iuf" or not np.isfinite(points).all():
+        raise DataError(f"'{options.file}': 'points' must be finite numbers [N, ...].")
+    integers = classes.ndim == 1 and classes.dtype.kind in "iu"
+    k = int(classes.max(initial=0)) if integers else 0
     if len(points) != len(classes) or k < 2 or set(np.unique(classes)) != set(range(k + 1)):
         raise DataError(
             f"'{options.file}': 'classes' must give one of 0..k for each point, all used, k at least 2."
         )
+    if np.bincount(classes).min() < FEWEST:
+        raise DataError(f"'{options.file}': every class needs {FEWEST} points, some for each split.")
     names = ["background", *(f"class {y}" for y in range(1, k + 1))]
     return point_bases(points, classes, names, options.seed)

@@ -1,0 +1,162 @@
+"""Leave-one-out by deletion with a BiLSTM and additive attention: four ways to the same logits.
+
+naive      one forward pass for each deletion
+JW loop    one batch for each position, packed, gradients recorded: the original formulation
+generic    all deletions of a batch of texts in batches of exact length, for any model
+fast       the LSTM's own path, which reuses states
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from peers import PackedBiLstm, random_texts
+from torch import Tensor
+
+from attnx import Batch, Example, TaskData, Trace
+from attnx.batching import batches, evaluating
+from attnx.measuring import trace_of
+from attnx_erasure.deletion import logits_without_each
+from attnx_projections.options import SoftmaxOptions
+from attnx_projections.softmax import Softmax
+from attnx_text.bilstm import BiLstm
+from attnx_text.model_options import BiLstmOptions
+
+REPEATS = 3
+TOLERANCE = 1e-5
+
+Logits = list[Tensor]  # by text: [units, C]
+Traces = list[tuple[Tensor, Trace]]  # batches of texts, with the numbers of their texts
+
+
+def rows() -> list[dict[str, Any]]:
+    """Seconds of ours and of the peer, best of several, and whether both computed the same."""
+    short = _measure(random_texts(200, 15, 25), naive=True)
+    long = _measure(random_texts(12, 170, 190), naive=False)
+    rate = _products_per_second()
+    limit = sum(_products(len(text.units) + 2) for text in random_texts(200, 15, 25)) / rate
+    measured = [
+        _row("200 texts of ~20, LSTM path / JW loop", short, "fast", "JW loop", 5.0),
+        _row("200 texts of ~20, generic / JW loop", short, "generic", "JW loop", 1.5),
+        _row("200 texts of ~20, LSTM path / naive", short, "fast", "naive", 5.0),
+        _row("12 texts of ~180, LSTM path / JW loop", long, "fast", "JW loop", 4.5),
+        _row("12 texts of ~180, generic / JW loop", long, "generic", "JW loop", 1.5),
+    ]
+    against_limit = {"ours": short["fast"][0], "peer": limit, "ratio": limit / short["fast"][0]}
+    measured.append(
+        {"work": "LSTM path / bare matrix products", **against_limit, "target": 0.5, "equal": True}
+    )
+    return measured
+
+
+def _row(
+    work: str, times: dict[str, tuple[float, Logits]], ours: str, peer: str, target: float
+) -> dict[str, Any]:
+    (our_time, our_logits), (peer_time, peer_logits) = times[ours], times[peer]
+    difference = max(float((a - b).abs().max()) for a, b in zip(our_logits, peer_logits, strict=True))
+    return {
+        "work": work,
+        "ours": our_time,
+        "peer": peer_time,
+        "ratio": peer_time / our_time,
+        "target": target,
+        "equal": difference < TOLERANCE,
+    }
+
+
+def _measure(texts: Sequence[Example], naive: bool) -> dict[str, tuple[float, Logits]]:
+    """The fastest of several runs of each, taken in turns, with what it computed."""
+    torch.manual_seed(0)
+    data = TaskData(tuple(texts), (), (), ("no", "yes"))
+    model = BiLstm.build(data, Softmax(SoftmaxOptions()), BiLstmOptions()).eval()
+    with torch.no_grad():  # vectors large enough for every word to matter
+        model.word_vectors.weight.mul_(10.0)
+    peer = PackedBiLstm(model).eval()
+    encoded = model.encode(texts)
+    with evaluating(model):
+        traces = [(numbers, trace_of(model, batch)) for numbers, batch in batches(encoded)]
+    contestants: dict[str, Callable[[], Logits]] = {
+        "JW loop": lambda: _position_by_position(peer, encoded),
+        "generic": lambda: _deletions(model, traces, logits_without_each),
+        "fast": lambda: _deletions(model, traces, BiLstm.without_each),
+    }
+    if naive:
+        contestants["naive"] = lambda: _one_by_one(peer, encoded)
+    best: dict[str, tuple[float, Logits]] = {}
+    for _ in range(REPEATS):
+        for name, run in contestants.items():
+            start = time.perf_counter()
+            logits = run()
+            seconds = time.perf_counter() - start
+            if name not in best or seconds < best[name][0]:
+                best[name] = (seconds, logits)
+    return best
+
+
+def _deletions(model: BiLstm, traces: Traces, without_each: Callable[[Any, Trace], Tensor]) -> Logits:
+    """The logits of all deletions of texts that were read once already."""
+    found: dict[int, Tensor] = {}
+    with evaluating(model):
+        for numbers, trace in traces:
+            logits = without_each(model, trace)  # [B, L, C]
+            for row, number in enumerate(numbers.tolist()):
+                found[number] = logits[row][trace.batch.mask[row]]
+    return [found[number] for number in range(len(found))]
+
+
+def _one_by_one(peer: PackedBiLstm, encoded: Batch) -> Logits:
+    found = []
+    with torch.no_grad():
+        for row, length in enumerate(encoded.lengths.tolist()):
+            ids = encoded.inputs[row, :length]
+            each = []
+            for gap in range(1, length - 1):
+                shorter = torch.cat([ids[:gap], ids[gap + 1 :]])[None]
+                each.append(peer(shorter, torch.tensor([length - 1])))
+            found.append(torch.cat(each))
+    return found
+
+
+def _position_by_position(peer: PackedBiLstm, encoded: Batch) -> Logits:
+    """Batches of 32 texts in order of length; position after position is deleted in all of them."""
+    order = encoded.lengths.argsort(stable=True)
+    found: dict[int, Tensor] = {}
+    for numbers in order.split(32):
+        batch = encoded.take(numbers)
+        columns = batch.inputs.shape[1]
+        logits = []
+        for gap in range(1, columns - 1):
+            shorter = torch.cat([batch.inputs[:, :gap], batch.inputs[:, gap + 1 :]], 1)  # [32, L-1]
+            logits.append(peer(shorter, (batch.lengths - 1).clamp_min(1)).detach())
+        for row, number in enumerate(numbers.tolist()):
+            found[number] = torch.stack(logits, 1)[row, : int(batch.lengths[row]) - 2]
+    return [found[number] for number in range(len(encoded))]
+
+
+def _products(n: int) -> float:
+    """Floating-point operations of the matrix products that reuse of states leaves to do for n columns."""
+    e, h, f = 300, 128, 128 + 2
+    return 2.0 * 2 * (n * e * 4 * h + n * (n + 1) / 2 * h * 4 * h + n * (n - 1) / 2 * h * f)
+
+
+def _products_per_second() -> float:
+    """The rate of float32 matrix products of the size at hand."""
+    a, b = torch.randn(1024, 128), torch.randn(128, 512)
+    best = float("inf")
+    for _ in range(50):
+        start = time.perf_counter()
+        torch.mm(a, b)
+        best = min(best, time.perf_counter() - start)
+    return 2.0 * 1024 * 128 * 512 / best
+
+
+if __name__ == "__main__":
+    for row in rows():
+        verdict = "equal" if row["equal"] else "DIFFERENT"
+        print(
+            f"{row['work']:52} ours {row['ours']:7.3f} s  peer {row['peer']:7.3f} s  "
+            f"{row['ratio']:5.2f} x (target {row['target']})  {verdict}"
+        )

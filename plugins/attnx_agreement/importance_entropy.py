@@ -1,0 +1,22 @@
+import torch
+from torch import Tensor
+
+from attnx import Evidence, Measure, Metric
+
+
+class ImportanceEntropy(Metric):
+    """Entropy of the explanation as a fraction of the most it could be.
+
+    H(π) / log n with π_i = |v_i| / Σ_k |v_k| over the n units: 1 when all matter alike, 0 when one
+    alone matters. Undefined for fewer than two units and where no unit has any importance.
+    """
+
+    family = "shape"
+    measures = (Measure("importance-entropy", "none", (0, 1)),)
+
+    def __call__(self, evidence: Evidence) -> Tensor:
+        size = evidence.explanation.values.double().abs()  # [B, L], 0 off the mask
+        share = size / size.sum(1, keepdim=True)  # 0/0 where nothing has any importance
+        most = evidence.trace.batch.mask.sum(1).double().log()  # [B]
+        entropy = torch.special.entr(share).sum(1) / most  # 0/0 for one unit
+        return entropy.clamp(0, 1)  # rounding

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnx import Evidence, Measure, Metric
+
+from .pairs import Booleans, Floats, Integers, Pairs, count_pairs
+from .significance import p_values
+
+LEVEL = 0.05
+
+
+class Kendall(Metric):
+    """Kendall's τ-b between explanation and reference, and the most that their ties allow.
+
+    τ_b = (P − Q) / √((N − T_x)(N − T_y)) over the N pairs of units, P concordant, Q discordant, T
+    tied; `significant` is 1 where p ≤ .05 for no association. `ceiling` is τ_b of the same values
+    in the same order: weights that are mostly 0 cannot reach 1. Values tie where they are equal
+    numbers. Undefined for fewer than two units and where either score is constant or not finite.
+    """
+
+    needs = ("reference",)
+    family = "agreement"
+    measures = (
+        Measure("tau", "up", (-1, 1)),
+        Measure("significant", "up", (0, 1)),
+        Measure("ceiling", "none", (0, 1)),
+    )
+
+    def __call__(self, evidence: Evidence) -> Tensor:
+        assert evidence.reference is not None  # needed, so given
+        scores = (evidence.explanation.values, evidence.reference.values)
+        x, y = (values.double().cpu().numpy() for values in scores)  # [B, L]
+        columns = agreement(x, y, evidence.trace.batch.mask.cpu().numpy())
+        return torch.from_numpy(np.stack(columns, axis=1))  # [B, 3]
+
+
+def agreement(x: Floats, y: Floats, mask: Booleans) -> tuple[Floats, Floats, Floats]:
+    """τ_b, significance and ceiling, each [B], of scores [B, L] over the mask."""
+    finite = (np.isfinite(x) & np.isfinite(y)) | ~mask
+    pairs = count_pairs(x, y, mask & finite.all(1, keepdims=True))
+    tau = _scaled(pairs.balance, pairs)
+    significant = np.where(np.isnan(tau), np.nan, p_values(pairs) <= LEVEL)
+    return tau, significant, _scaled(pairs.best_balance, pairs)
+
+
+def _scaled(balance: Integers, pairs: Pairs) -> Floats:
+    """[B] a balance of pairs as τ_b, NaN where x or y orders no pair at all."""
+    x, y = (pairs.total - ties.pairs for ties in (pairs.x, pairs.y))
+    defined = (x > 0) & (y > 0)
+    tau = balance / np.sqrt(np.where(defined, x, np.nan)) / np.sqrt(np.where(defined, y, np.nan))
+    return np.clip(tau, -1, 1)  # rounding

@@ -1,0 +1,16 @@
+"""Options of the agreement metrics."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from attnx import Options
+
+
+class WeightedKendallOptions(Options):
+    """Options of `weighted-kendall`."""
+
+    weights: Literal["explanation", "hyperbolic"] = Field(
+        "explanation",
+        description="weight of a unit: its absolute importance, or 1/(1 + number of units explained higher)",
+    )

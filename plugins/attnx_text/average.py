@@ -1,0 +1,12 @@
+from torch import nn
+
+from .classifier import SequenceClassifier
+from .encoders import Encoder, Unitwise
+from .model_options import SequenceOptions
+
+
+class Average(SequenceClassifier[SequenceOptions]):
+    """Reads each word alone through a linear map and tanh."""
+
+    def make_encoder(self, size: int, options: SequenceOptions) -> Encoder:
+        return Unitwise(size, options.hidden, nn.Tanh())

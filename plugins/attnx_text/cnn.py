@@ -1,0 +1,10 @@
+from .classifier import SequenceClassifier
+from .encoders import Convolutions, Encoder
+from .model_options import CnnOptions
+
+
+class Cnn(SequenceClassifier[CnnOptions]):
+    """Reads words through filters of several widths."""
+
+    def make_encoder(self, size: int, options: CnnOptions) -> Encoder:
+        return Convolutions(size, options.hidden, options.kernels)

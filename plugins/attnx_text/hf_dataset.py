@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from attnx import DataError, Source, Task, TaskData, UsageError
+
+from .corpus import Labels, make_data
+from .label_names import SENTIMENT, nearest
+from .rows import Row, Rows, RowStream
+from .samples import make_sample
+from .task_options import HfDatasetOptions
+
+
+class HfDataset(Task):
+    """Texts of a Hugging Face dataset, by its name on the hub or from a local folder.
+
+    Needs the `datasets` library. A folder may hold what `save_to_disk` wrote, or data files that
+    `load_dataset` understands.
+    """
+
+    provides = ("words",)
+
+    def __init__(self, options: HfDatasetOptions) -> None:
+        self.options = options
+
+    def load(self, source: Source) -> TaskData:
+        options = self.options
+        if not options.name:
+            raise UsageError("Task 'hf-dataset' needs hf-dataset:name=NAME, a dataset or a local folder.")
+        library = _library()
+        with _quiet(library):
+            splits = _load(library, options, source.offline)
+        chosen = {"train": options.train, "dev": options.dev, "test": options.test}
+        tables = {split: _split(splits, name, options) for split, name in chosen.items() if name}
+        names = getattr(tables["train"].features.get(options.label), "names", None)
+        sources = {
+            split: Rows(f"{options.name} {chosen[split]}", _rows(table, options))
+            for split, table in tables.items()
+        }
+        labels = Labels(tuple(names), tuple(names)) if names else None
+        said = {"kind": "huggingface", "name": options.name, "datasets": library.__version__}
+        prints = {split: str(table._fingerprint) for split, table in tables.items()}
+        return make_data(sources, options, labels, {**said, **prints})
+
+    def sample(self) -> TaskData:
+        return make_sample(SENTIMENT)
+
+
+def _library() -> Any:
+    try:
+        return import_module("datasets")
+    except ImportError as error:
+        raise UsageError(
+            "Task 'hf-dataset' needs the library 'datasets': install it with pip install 'attnx[hf]'."
+        ) from error
+
+
+@contextmanager
+def _quiet(library: Any) -> Iterator[None]:
+    """Leave progress bars off: what is printed is not the task's to decide."""
+    were_off = library.are_progress_bars_disabled()
+    library.disable_progress_bars()
+    try:
+        yield
+    finally:
+        if not were_off:
+            library.enable_progress_bars()
+
+
+def _load(library: Any, options: HfDatasetOptions, offline: bool) -> Any:
+    """All splits of the dataset."""
+    folder = Path(options.name)
+    if offline and not folder.is_dir():
+        raise DataError(f"There is no folder '{folder}', and ATTNX_OFFLINE forbids asking the hub for it.")
+    try:
+        if (folder / "dataset_dict.json").is_file():
+            return library.load_from_disk(str(folder))
+        if (folder / "state.json").is_file():
+            raise DataError(f"'{folder}' holds one split alone; save a DatasetDict with train and test.")
+        return library.load_dataset(options.name, options.config or None)
+    except DataError:
+        raise
+    except Exception as error:  # the library raises whatever its many backends do
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise DataError(f"Dataset '{options.name}' cannot be loaded: {reason}") from error
+
+
+def _split(splits: Any, name: str, options: HfDatasetOptions) -> Any:
+    if name not in splits:
+        known = ", ".join(splits)
+        raise DataError(f"'{options.name}' has no split '{name}'.{nearest(name, splits)} Splits: {known}.")
+    table = splits[name]
+    for column in (options.text, options.label):
+        if column not in table.column_names:
+            raise DataError(
+                f"'{options.name}' has no column '{column}'.{nearest(column, table.column_names)} "
+                f"Columns: {', '.join(table.column_names)}."
+            )
+    return table.select_columns([options.text, options.label])
+
+
+def _rows(table: Any, options: HfDatasetOptions) -> RowStream:
+    for index, found in enumerate(table):
+        text, label = found[options.text], found[options.label]
+        where = f"'{options.name}', row {index + 1}"
+        if not isinstance(text, str):
+            raise DataError(f"{where}: column '{options.text}' must be a string, not {type(text).__name__}.")
+        if isinstance(label, bool) or not isinstance(label, int | str) or label == "":
+            raise DataError(f"{where}: column '{options.label}' must be a class, a whole number or a string.")
+        yield Row(index, index + 1, text, str(label))

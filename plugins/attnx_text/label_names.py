@@ -1,0 +1,72 @@
+"""The classes of the named datasets, and finding a class or column by what a person typed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+
+SENTIMENT = ("negative", "positive")
+STARS = ("1 star", "2 stars", "3 stars", "4 stars", "5 stars")
+AG_NEWS = ("World", "Sports", "Business", "Sci/Tech")
+YAHOO = (
+    "Society & Culture",
+    "Science & Mathematics",
+    "Health",
+    "Education & Reference",
+    "Computers & Internet",
+    "Sports",
+    "Business & Finance",
+    "Entertainment & Music",
+    "Family & Relationships",
+    "Politics & Government",
+)
+NEWSGROUPS = (
+    "alt.atheism",
+    "comp.graphics",
+    "comp.os.ms-windows.misc",
+    "comp.sys.ibm.pc.hardware",
+    "comp.sys.mac.hardware",
+    "comp.windows.x",
+    "misc.forsale",
+    "rec.autos",
+    "rec.motorcycles",
+    "rec.sport.baseball",
+    "rec.sport.hockey",
+    "sci.crypt",
+    "sci.electronics",
+    "sci.med",
+    "sci.space",
+    "soc.religion.christian",
+    "talk.politics.guns",
+    "talk.politics.mideast",
+    "talk.politics.misc",
+    "talk.religion.misc",
+)
+ADVERSE_REACTION = ("no adverse reaction", "adverse reaction")
+DIABETES = ("no diabetes", "diabetes")
+ANEMIA = ("acute", "chronic")
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The nearest known name as a question, or nothing."""
+    lowered = {other.lower(): other for other in sorted(known)}
+    near = get_close_matches(name.lower(), lowered, n=1, cutoff=0.5)
+    return f" Did you mean '{lowered[near[0]]}'?" if near else ""
+
+
+def find_names(given: Iterable[str], known: Sequence[str]) -> tuple[str, ...]:
+    """The known names that are meant, each in full or by its last part; a ValueError names the nearest."""
+    return tuple(_find_name(name, known) for name in given)
+
+
+def _find_name(name: str, known: Sequence[str]) -> str:
+    wanted = name.strip().lower()
+    matches = [full for full in known if full.lower() == wanted]
+    matches = matches or [full for full in known if full.lower().endswith(f".{wanted}")]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        raise ValueError(f"'{name}' may be {' or '.join(matches)}: give the full name")
+    short = {full.rpartition(".")[2]: full for full in known}
+    hint = nearest(name, known) or nearest(name, short)
+    raise ValueError(f"there is no '{name}'.{hint} Names: {', '.join(known)}")

@@ -1,0 +1,12 @@
+from torch import nn
+
+from .classifier import SequenceClassifier
+from .encoders import Encoder, Unitwise
+from .model_options import SequenceOptions
+
+
+class Mlp(SequenceClassifier[SequenceOptions]):
+    """Reads each word alone through a hidden layer of ReLU."""
+
+    def make_encoder(self, size: int, options: SequenceOptions) -> Encoder:
+        return Unitwise(size, options.hidden, nn.ReLU())

@@ -1,0 +1,48 @@
+"""The attention classifiers of text, as cards."""
+
+from attnx import Card
+
+JAIN = 'Jain and Wallace, "Attention is not Explanation", NAACL 2019'
+MEISTER = 'Meister, Lazov, Augenstein and Cotterell, "Is Sparse Attention more Interpretable?", ACL 2021'
+WEN = (
+    'Wen, Subbalakshmi and Yang, "Revisiting Attention Weights as Explanations from an '
+    'Information Theoretic Perspective", 2022'
+)
+SERRANO = (
+    'Yang et al., "Hierarchical Attention Networks for Document Classification", NAACL 2016; '
+    'as in Serrano and Smith, "Is Attention Interpretable?", ACL 2019'
+)
+PROVIDES = ("attention", "gradient", "hidden", "deletion")
+
+
+def model_cards() -> list[Card]:
+    """One card for every encoder."""
+    return [
+        _model("bilstm", "bilstm:BiLstm", "Reads words with an LSTM in each direction.",
+               "BiLstmOptions", JAIN, (*PROVIDES, "fast-deletion")),
+        _model("cnn", "cnn:Cnn", "Reads words through filters of several widths.", "CnnOptions", WEN),
+        _model("mlp", "mlp:Mlp", "Reads each word alone through a hidden layer of ReLU.",
+               "SequenceOptions", WEN),
+        _model("average", "average:Average", "Reads each word alone through a linear map and tanh.",
+               "SequenceOptions", JAIN),
+        _model("transformer", "transformer:Transformer",
+               "Reads words through layers of self-attention; the tested attention is the pooling on top.",
+               "TransformerOptions", MEISTER),
+        _model("han", "han:Han",
+               "Reads words into sentences and sentences into a text, with attention at both levels.",
+               "HanOptions", SERRANO),
+    ]  # fmt: skip
+
+
+def _model(
+    name: str, target: str, summary: str, options: str, citation: str, provides: tuple[str, ...] = PROVIDES
+) -> Card:
+    return Card(
+        name,
+        f"attnx_text.{target}",
+        summary,
+        options=f"attnx_text.model_options:{options}",
+        needs=("words",),
+        provides=provides,
+        citation=citation,
+    )

@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from attnx import DataError, Source, Task, TaskData, UsageError
+
+from .corpus import ALL, make_data
+from .label_names import SENTIMENT
+from .readers.delimited import read_table
+from .readers.jsonl import read_jsonl
+from .rows import Rows, RowStream
+from .samples import make_sample
+from .task_options import CsvOptions, JsonlOptions
+
+
+class _OwnFiles(Task):
+    provides = ("words",)
+    name: str
+    options: CsvOptions | JsonlOptions
+
+    def load(self, source: Source) -> TaskData:
+        paths = {split: _find(path, source) for split, path in self._given().items()}
+        sources = {
+            split: Rows(str(path), self.read_file(path), self.tokenised) for split, path in paths.items()
+        }
+        return make_data(sources, self.options, None, {"kind": "local", **_provenance(paths)})
+
+    def sample(self) -> TaskData:
+        return make_sample(SENTIMENT)
+
+    @property
+    def tokenised(self) -> bool:
+        return False
+
+    def read_file(self, path: Path) -> RowStream:
+        raise NotImplementedError
+
+    def _given(self) -> dict[str, Path]:
+        options = self.options
+        splits = {"train": options.train, "dev": options.dev, "test": options.test}
+        given = {split: path for split, path in splits.items() if path is not None}
+        if options.file is not None and not given:
+            return {ALL: options.file}
+        if options.file is not None or not {"train", "test"} <= given.keys():
+            raise UsageError(
+                f"Task '{self.name}' needs {self.name}:file=PATH, which it divides, or "
+                f"{self.name}:train=PATH,test=PATH, with dev=PATH or without."
+            )
+        return given
+
+
+class CsvFiles(_OwnFiles):
+    """Your own texts: one CSV or TSV file, or one for every split, with a header line.
+
+    A single file is divided 80/10/10 at random with a fixed seed.
+    """
+
+    name = "csv"
+    options: CsvOptions
+
+    def __init__(self, options: CsvOptions) -> None:
+        self.options = options
+
+    def read_file(self, path: Path) -> RowStream:
+        return read_table(path, self.options.text, self.options.label, self.options.delimiter)
+
+
+class JsonlFiles(_OwnFiles):
+    """Your own texts: one JSON-lines file, or one for every split, compressed (.gz) or not.
+
+    A single file is divided 80/10/10 at random with a fixed seed. Rationales are carried along where
+    the file has them; since not every file does, the task does not promise them.
+    """
+
+    name = "jsonl"
+    options: JsonlOptions
+
+    def __init__(self, options: JsonlOptions) -> None:
+        self.options = options
+
+    @property
+    def tokenised(self) -> bool:
+        return bool(self.options.rationale)
+
+    def read_file(self, path: Path) -> RowStream:
+        return read_jsonl(path, self.options.text, self.options.label, self.options.rationale)
+
+
+def _find(path: Path, source: Source) -> Path:
+    """The file in the working directory, or else in the data directory."""
+    places = [path] if source.directory is None else [path, source.directory / path]
+    for place in places:
+        if place.is_file():
+            return place
+    near = sorted(other.name for other in path.parent.glob(f"*{path.suffix}"))[:5] if path.suffix else []
+    there = f" There are: {', '.join(near)}." if near else ""
+    raise DataError(f"There is no file '{' or '.join(map(str, places))}'.{there}")
+
+
+def _provenance(paths: dict[str, Path]) -> dict[str, str]:
+    said = {}
+    for split, path in paths.items():
+        with path.open("rb") as file:
+            said[split] = f"{path.name} sha256 {hashlib.file_digest(file, 'sha256').hexdigest()}"
+    return said

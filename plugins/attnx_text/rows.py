@@ -1,0 +1,32 @@
+"""What every reader gives: labelled texts one by one, with the place where a person finds each."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One labelled text of a file."""
+
+    index: int  # among the texts of the file, from 0: ids are made of it
+    line: int  # of the file, from 1: where the text begins
+    text: str | tuple[str, ...]  # a tuple is words already
+    label: str
+    rationale: Any = None  # as the file has it, checked once the words are known
+
+
+# A generator, so that whoever stops reading can close the file behind it.
+RowStream = Generator[Row, None, None]
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The texts of one file, or of one folder, read as they are asked for."""
+
+    origin: str  # the file, as messages call it
+    rows: RowStream
+    tokenised: bool = False  # words are separated by spaces already
+    content: str = "the rows"  # what this is of the dataset, for the report

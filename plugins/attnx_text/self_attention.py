@@ -1,0 +1,69 @@
+"""A small transformer encoder, written out so that a text's states depend on that text alone."""
+
+from __future__ import annotations
+
+from math import log, sqrt
+
+import torch
+from torch import Tensor, nn
+
+from .encoders import Encoder
+
+
+class SelfAttention(Encoder):
+    """Layers of self-attention over projected word vectors with sinusoidal positions."""
+
+    def __init__(self, size: int, hidden: int, layers: int, heads: int, feed_forward: int) -> None:
+        super().__init__()
+        self.size = hidden
+        self.project = nn.Linear(size, hidden)
+        self.layers = nn.ModuleList(_Layer(hidden, heads, feed_forward) for _ in range(layers))
+        self.norm = nn.LayerNorm(hidden)
+
+    def states(self, vectors: Tensor, lengths: Tensor, within: Tensor) -> Tensor:
+        # A text without words attends to its padding, so that no softmax is taken over nothing.
+        seen = within.squeeze(-1) | (lengths == 0)[:, None]  # [B, L]
+        x = sqrt(self.size) * self.project(vectors) + positions(vectors.shape[1], self.size).to(vectors)
+        for layer in self.layers:
+            x = layer(x, seen)
+        normed: Tensor = self.norm(x)
+        return normed
+
+
+class _Layer(nn.Module):
+    """x + attend(norm(x)), then x + feed_forward(norm(x))."""
+
+    def __init__(self, hidden: int, heads: int, feed_forward: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.before_attention = nn.LayerNorm(hidden)
+        self.keys_queries_values = nn.Linear(hidden, 3 * hidden)
+        self.mix = nn.Linear(hidden, hidden)
+        self.before_feed_forward = nn.LayerNorm(hidden)
+        self.feed_forward = nn.Sequential(
+            nn.Linear(hidden, feed_forward), nn.ReLU(), nn.Linear(feed_forward, hidden)
+        )
+
+    def forward(self, x: Tensor, seen: Tensor) -> Tensor:
+        x = x + self._attend(self.before_attention(x), seen)
+        x = x + self.feed_forward(self.before_feed_forward(x))
+        return x
+
+    def _attend(self, x: Tensor, seen: Tensor) -> Tensor:
+        """Every column averages the columns [B, L] that are seen, in each head."""
+        parts = self.keys_queries_values(x).unflatten(-1, (3, self.heads, -1))  # [B, L, 3, heads, D]
+        q, k, v = parts.permute(2, 0, 3, 1, 4)  # each [B, heads, L, D]
+        scores = (q / sqrt(q.shape[-1])) @ k.mT  # [B, heads, L, L]
+        weights = scores.masked_fill(~seen[:, None, None], -torch.inf).softmax(-1)
+        mixed: Tensor = self.mix((weights @ v).transpose(1, 2).flatten(2))  # [B, L, H]
+        return mixed
+
+
+def positions(columns: int, size: int) -> Tensor:
+    """[L, H] sines at even and cosines at odd places, of wavelengths from 2π to 10000·2π."""
+    place = torch.arange(columns, dtype=torch.float32)[:, None]
+    rate = torch.exp(torch.arange(0, size, 2) * (-log(10000.0) / size))  # [⌈H/2⌉]
+    table = torch.zeros(columns, size)
+    table[:, 0::2] = torch.sin(place * rate)
+    table[:, 1::2] = torch.cos(place * rate)[:, : size // 2]
+    return table

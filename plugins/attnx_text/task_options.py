@@ -1,0 +1,205 @@
+"""Options of the text tasks; the defaults of a dataset are its facts."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, field_validator
+
+from attnx import Options
+
+from .label_names import AG_NEWS, NEWSGROUPS, find_names
+
+
+class TextOptions(Options):
+    """How texts become words, and which of them are used."""
+
+    min_length: int = Field(1, ge=1, description="fewest words of a text; shorter ones are dropped")
+    max_length: int = Field(0, ge=0, description="most words of a text; 0: any number")
+    too_long: Literal["drop", "truncate", "refuse"] = Field(
+        "drop", description="what happens to a text of more than max_length words"
+    )
+    empty: Literal["drop", "refuse"] = Field("drop", description="what happens to a text without any word")
+    drop_longest: bool = Field(
+        False, description="also drop the longest text of every split, as Jain and Wallace's code does"
+    )
+    tokenise: Literal["auto", "words", "spaces"] = Field(
+        "auto",
+        description="words: split words and punctuation; spaces: at white space only; "
+        "auto: spaces where the files are split already",
+    )
+    lowercase: bool = Field(True, description="make all letters lower-case")
+    digits: Literal["qqq", "keep"] = Field("qqq", description="qqq stands in for every word that has a digit")
+    seed: int = Field(0, ge=0, description="seed of the split, where the files do not give one")
+
+
+class DatasetOptions(TextOptions):
+    """Options of every named dataset."""
+
+    min_length: int = Field(7, ge=1, description="fewest words of a text; shorter ones are dropped")
+    files: str = Field(
+        "auto",
+        pattern=r"^[\w.-]*$",
+        description="prefix of local files: jw reads jw.train.jsonl, jw.dev.jsonl and jw.test.jsonl (or "
+        ".jsonl.gz; dev may be missing), a line {'text': ..., 'label': ...} an example; files named jw "
+        "are split into words already; auto: no prefix, or else jw",
+    )
+
+
+class ImdbOptions(DatasetOptions):
+    """Options of `imdb`."""
+
+    max_length: int = Field(399, ge=0, description="most words of a text; 0: any number")
+    drop_longest: bool = Field(
+        True, description="also drop the longest text of every split, as Jain and Wallace's code does"
+    )
+    digits: Literal["qqq", "keep"] = Field(
+        "keep", description="qqq stands in for every word that has a digit"
+    )
+
+
+class SnippetOptions(DatasetOptions):
+    """Options of `rotten-tomatoes`."""
+
+    min_length: int = Field(6, ge=1, description="fewest words of a text; shorter ones are dropped")
+
+
+class SstOptions(SnippetOptions):
+    """Options of `sst`."""
+
+    drop_longest: bool = Field(
+        True, description="also drop the longest text of every split, as Jain and Wallace's code does"
+    )
+
+
+def _names(known: tuple[str, ...]) -> Any:
+    """Names joined by + as a command line gives them, or a list; "all" stands for every one."""
+
+    def split(value: Any) -> Any:
+        given = value.split("+") if isinstance(value, str) else value
+        return known if list(given) == ["all"] else find_names(given, known)
+
+    return Annotated[tuple[str, ...], BeforeValidator(split)]
+
+
+class NewsgroupsOptions(DatasetOptions):
+    """Options of `20news`."""
+
+    max_length: int = Field(499, ge=0, description="most words of a text; 0: any number")
+    groups: _names(NEWSGROUPS) = Field(  # type: ignore[valid-type]
+        ("rec.sport.baseball", "rec.sport.hockey"),
+        description="two or more newsgroups, joined by +, or all; the last part of a name is enough",
+    )
+
+    @field_validator("groups")
+    @classmethod
+    def _two(cls, groups: tuple[str, ...]) -> tuple[str, ...]:
+        return _at_least_two(groups)
+
+
+class AgNewsOptions(DatasetOptions):
+    """Options of `agnews`."""
+
+    max_length: int = Field(59, ge=0, description="most words of a text; 0: any number")
+    classes: _names(AG_NEWS) = Field(  # type: ignore[valid-type]
+        ("World", "Business"), description="two or more classes, joined by +, or all"
+    )
+
+    @field_validator("classes")
+    @classmethod
+    def _two(cls, classes: tuple[str, ...]) -> tuple[str, ...]:
+        return _at_least_two(classes)
+
+
+def _at_least_two(names: tuple[str, ...]) -> tuple[str, ...]:
+    if len(set(names)) < 2 or len(set(names)) < len(names):
+        raise ValueError("give two or more different names, joined by +")
+    return names
+
+
+class StarsOptions(DatasetOptions):
+    """Options of `yelp` and `amazon`."""
+
+    max_length: int = Field(399, ge=0, description="most words of a text; 0: any number")
+    variant: Literal["full", "polarity"] = Field(
+        "full", description="full: five classes, one to five stars; polarity: negative and positive"
+    )
+
+
+class YahooOptions(DatasetOptions):
+    """Options of `yahoo`."""
+
+    max_length: int = Field(399, ge=0, description="most words of a text; 0: any number")
+
+
+class TweetOptions(DatasetOptions):
+    """Options of `adr-tweets`."""
+
+    min_length: int = Field(6, ge=1, description="fewest words of a text; shorter ones are dropped")
+    max_length: int = Field(99, ge=0, description="most words of a text; 0: any number")
+
+
+class NotesOptions(DatasetOptions):
+    """Options of `diabetes` and `anemia`."""
+
+    max_length: int = Field(3999, ge=0, description="most words of a text; 0: any number")
+
+
+class OwnOptions(TextOptions):
+    """Options of every task over the user's own data: nothing is dropped unasked."""
+
+    max_length: int = Field(2000, ge=0, description="most words of a text; 0: any number")
+    too_long: Literal["drop", "truncate", "refuse"] = Field(
+        "refuse", description="what happens to a text of more than max_length words"
+    )
+    empty: Literal["drop", "refuse"] = Field("refuse", description="what happens to a text without any word")
+    digits: Literal["qqq", "keep"] = Field(
+        "keep", description="qqq stands in for every word that has a digit"
+    )
+
+
+class FileOptions(Options):
+    """Where the user's own files are, and what in them is what."""
+
+    file: Path | None = Field(None, description="one file, divided at random into 80/10/10 % by rows")
+    train: Path | None = Field(
+        None,
+        description="training file; a relative path is looked up here, then in --data-dir",
+    )
+    dev: Path | None = Field(None, description="file for model selection; without one, 10 % of train")
+    test: Path | None = Field(None, description="test file")
+    text: str = Field("text", min_length=1, description="column or key of texts")
+    label: str = Field("label", min_length=1, description="column or key of labels")
+
+
+class CsvOptions(OwnOptions, FileOptions):
+    """Options of `csv`."""
+
+    delimiter: Literal["auto", "comma", "semicolon", "tab", "pipe"] = Field(
+        "auto", description="what separates columns; auto: tab for .tsv and .tab, otherwise comma"
+    )
+
+
+class JsonlOptions(OwnOptions, FileOptions):
+    """Options of `jsonl`; a text is a string, or a list of words."""
+
+    rationale: str = Field(
+        "",
+        description="key of the important words, if there are any: 0 or 1 for every word, or a list of "
+        "[start, end) word positions; texts are then split at white space only",
+    )
+
+
+class HubOptions(Options):
+    """Where a Hugging Face dataset is, and what in it is what."""
+
+    name: str = Field("", description="dataset of the Hugging Face hub, or a local folder")
+    config: str = Field("", description="configuration of the dataset, where it has several")
+    train: str = Field("train", min_length=1, description="name of the training split")
+    dev: str = Field("", description="name of the split for model selection; without one, 10 % of train")
+    test: str = Field("test", min_length=1, description="name of the test split")
+    text: str = Field("text", min_length=1, description="column of texts")
+    label: str = Field("label", min_length=1, description="column of labels")
+
+
+class HfDatasetOptions(OwnOptions, HubOptions):
+    """Options of `hf-dataset`."""

@@ -1,0 +1,82 @@
+"""What tests share: a home of their own, the command line in process, and plugins made on the spot."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+for variable in ("ATTNX_DATA", "ATTNX_HOME", "ATTNX_OFFLINE", "ATTNX_REGISTRY", "ATTNX_WITHOUT"):
+    os.environ.pop(variable, None)
+
+Cli = Callable[..., tuple[int, str, str]]
+Install = Callable[..., Path]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Whatever attnx keeps is kept in a folder of this session, in subprocesses too."""
+    folder = tmp_path_factory.mktemp("attnx-home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ATTNX_HOME", str(folder))
+        patch.setenv("OMP_NUM_THREADS", "1")
+        yield folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_thread() -> None:
+    import torch
+
+    torch.set_num_threads(1)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An ATTNX_HOME for one test, which does not exist yet."""
+    folder = tmp_path / "home"
+    monkeypatch.setenv("ATTNX_HOME", str(folder))
+    return folder
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+    """Runs the command line in this process: exit code, stdout, stderr."""
+    from attnx.cli import main
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["attnx", *arguments])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as left:
+            main()
+        out, err = capsys.readouterr()
+        assert isinstance(left.value.code, int)
+        return left.value.code, out, err
+
+    return run
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
+    """Installs a distribution `attnx-NAME` with one plugin NAME, whose package is `NAME_plugin`."""
+    before = set(sys.modules)
+
+    def write(name: str, body: str, version: str = "1.2", **modules: str) -> Path:
+        site = tmp_path / f"site-{name}"
+        package, metadata = site / f"{name}_plugin", site / f"attnx_{name}-{version}.dist-info"
+        package.mkdir(parents=True)
+        metadata.mkdir()
+        (package / "__init__.py").write_text(f"from attnx import Card, hookimpl\n{body}\n")
+        for module, text in modules.items():
+            (package / f"{module}.py").write_text(text)
+        (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: attnx-{name}\nVersion: {version}\n")
+        (metadata / "entry_points.txt").write_text(f"[attnx]\n{name} = {name}_plugin\n")
+        monkeypatch.syspath_prepend(str(site))
+        return package
+
+    yield write
+    for module in set(sys.modules) - before:
+        if module.partition(".")[0].endswith("_plugin"):
+            del sys.modules[module]

@@ -1,0 +1,232 @@
+"""`loo`: against a loop that encodes every shortened example anew, in all its variants."""
+
+import dataclasses
+from collections.abc import Callable, Iterator
+
+import pytest
+import torch
+from torch import Tensor
+
+from attnx import Batch, Example, Model, TaskData, Trace
+from attnx.batching import evaluating
+from attnx.measuring import Named, attribute, trace_of
+from attnx.testing import ToyModel, check, toy_data
+from attnx_erasure import buckets
+from attnx_erasure.deletion import without
+from attnx_erasure.loo import LeaveOneOut
+from attnx_erasure.options import LeaveOneOutOptions
+from attnx_sdc.fcam import Fcam
+from attnx_sdc.options import FcamOptions, Sdc2dOptions, SdcTextOptions
+from attnx_sdc.plane import Plane
+from attnx_sdc.text import SdcText
+
+RAW = LeaveOneOutOptions(normalise=False)
+
+
+def toy() -> tuple[Model, TaskData]:
+    return ToyModel(), toy_data()
+
+
+def words() -> tuple[Model, TaskData]:
+    return _fcam(SdcText(SdcTextOptions()).sample())
+
+
+def features() -> tuple[Model, TaskData]:
+    return _fcam(Plane(Sdc2dOptions(test=12)).sample())
+
+
+def _fcam(data: TaskData) -> tuple[Model, TaskData]:
+    torch.manual_seed(0)
+    return Fcam.build(data, ToyModel().projection, FcamOptions(layer=1)), data
+
+
+every_model = pytest.mark.parametrize("make", [toy, words, features])
+Make = Callable[[], tuple[Model, TaskData]]
+
+
+@pytest.fixture(params=[8192, 30, 1])
+def columns(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """How much is run at a time."""
+    monkeypatch.setattr(buckets, "COLUMNS", request.param)
+    return int(request.param)
+
+
+def values(model: Model, examples: tuple[Example, ...], options: LeaveOneOutOptions) -> tuple[Trace, Tensor]:
+    batch = model.encode(examples)
+    with evaluating(model):
+        trace = trace_of(model, batch)
+        return trace, attribute(Named("loo", LeaveOneOut(options)), model, trace, trace.predicted).values
+
+
+def shortened(example: Example) -> Iterator[Example]:
+    """The example without each of its units in turn."""
+    for i in range(len(example.units)):
+        fields = {name: getattr(example, name) for name in ("units", "rationale", "rows")}
+        changes = {name: old and (*old[:i], *old[i + 1 :]) for name, old in fields.items()}
+        yield dataclasses.replace(example, **changes)
+
+
+def probabilities(model: Model, example: Example) -> Tensor:
+    """[C] of one example alone, in double precision."""
+    with evaluating(model):
+        return trace_of(model, model.encode([example])).logits[0].double().softmax(-1)
+
+
+def brute_force(model: Model, example: Example, of: str) -> list[float]:
+    p = probabilities(model, example)
+    changes = [(p - probabilities(model, shorter)).abs() for shorter in shortened(example)]
+    return [float(c.mean() if of == "average" else c[p.argmax()]) for c in changes]
+
+
+@every_model
+@pytest.mark.parametrize("of", ["target", "average"])
+def test_deletion_is_what_a_loop_over_shortened_examples_gives(make: Make, of: str, columns: int) -> None:
+    model, data = make()
+    trace, found = values(model, data.test, LeaveOneOutOptions(of=of, normalise=False))  # type: ignore[arg-type]
+    for row, example in enumerate(data.test):
+        expected = torch.tensor(brute_force(model, example, of))
+        torch.testing.assert_close(found[row][trace.batch.mask[row]], expected, atol=2e-6, rtol=1e-4)
+
+
+def test_the_samples_are_padded() -> None:
+    for make in (toy, words):
+        model, data = make()
+        assert not model.encode(data.test).mask.all()
+
+
+def test_two_classes_change_alike_so_the_average_is_the_change_of_the_target() -> None:
+    model, data = toy()
+    target = values(model, data.test, RAW)[1]
+    average = values(model, data.test, LeaveOneOutOptions(of="average", normalise=False))[1]
+    torch.testing.assert_close(target, average)
+
+
+@every_model
+def test_normalised_values_are_shares(make: Make) -> None:
+    model, data = make()
+    _, shares = values(model, data.test, LeaveOneOutOptions())
+    _, raw = values(model, data.test, RAW)
+    torch.testing.assert_close(shares, raw / raw.sum(1, keepdim=True))
+
+
+@every_model
+@pytest.mark.parametrize("baseline", ["zero", "mean"])
+def test_masking_replaces_one_embedding_at_a_time(make: Make, baseline: str, columns: int) -> None:
+    model, data = make()
+    options = LeaveOneOutOptions(variant="mask", baseline=baseline, normalise=False)  # type: ignore[arg-type]
+    trace, found = values(model, data.test, options)
+    for row, example in enumerate(data.test):
+        with evaluating(model):
+            batch = model.encode([example])
+            x = model.embed(batch)  # [1, n, E]
+            instead = x.mean(1)[0] if baseline == "mean" else torch.zeros_like(x[0, 0])
+            p = model.run(batch, x).probabilities[0]
+            for i in range(len(example.units)):
+                changed = x.clone()
+                changed[0, i] = instead
+                q = model.run(batch, changed).probabilities[0]
+                expected = (p - q).abs()[p.argmax()]
+                torch.testing.assert_close(found[row, i], expected, atol=2e-6, rtol=1e-4)
+    assert (found[~trace.batch.mask] == 0).all()
+
+
+@pytest.mark.parametrize("variant", ["delete", "mask"])
+def test_the_trace_is_not_changed(variant: str) -> None:
+    model, data = words()
+    with evaluating(model):
+        trace = trace_of(model, model.encode(data.test))
+        before = trace.embeddings.clone()
+        LeaveOneOut(LeaveOneOutOptions(variant=variant))(model, trace, trace.predicted)  # type: ignore[arg-type]
+    assert torch.equal(trace.embeddings, before)
+
+
+class NeverEmpty(ToyModel):
+    """Cannot run on an example without units, as many a model cannot."""
+
+    def run(self, batch: Batch, embeddings: Tensor, *, attention: Tensor | None = None) -> Trace:
+        assert batch.mask.any(1).all()
+        return super().run(batch, embeddings, attention=attention)
+
+
+def test_an_only_unit_gets_zero_when_deleted_and_a_value_when_masked() -> None:
+    model = NeverEmpty()
+    examples = (Example("alone", ("two",), 0), Example("pair", ("four", "five"), 1))
+    _, deleted = values(model, examples, RAW)
+    assert deleted[0].tolist() == [0, 0]
+    assert (deleted[1] > 0).all()
+    assert values(model, examples[:1], LeaveOneOutOptions())[1].tolist() == [[0]]
+    _, masked = values(model, examples, LeaveOneOutOptions(variant="mask"))
+    assert masked[0].tolist() == [1, 0]
+
+
+def test_a_column_off_the_mask_stays_and_is_never_deleted() -> None:
+    """A special column, such as a start mark, is kept in every shortened row."""
+    model = ToyModel()
+    batch = model.encode(toy_data().test[2:4])
+    mask = batch.mask.clone()
+    mask[:, 0] = False
+    batch = dataclasses.replace(batch, mask=mask, unit_index=batch.unit_index.masked_fill(~mask, -1))
+    with evaluating(model):
+        trace = trace_of(model, batch)
+        found = LeaveOneOut(RAW)(model, trace, trace.predicted)
+        for row, column in mask.nonzero().tolist():
+            rest = dataclasses.replace(batch, mask=mask.clone())
+            rest.mask[row, column] = False  # for this model the same as deleting
+            q = trace_of(model, rest).probabilities[row]
+            expected = (trace.probabilities[row] - q).abs()[trace.predicted[row]]
+            torch.testing.assert_close(found[row, column], expected)
+    assert (found[~mask] == 0).all()
+
+
+def test_a_shortened_batch_lacks_one_column_in_every_field() -> None:
+    model = ToyModel()
+    batch = model.encode([toy_data().test[2]])
+    batch = dataclasses.replace(
+        batch, inputs=batch.inputs[..., None].expand(-1, -1, 3), query=torch.tensor([[7, 8]])
+    )
+    rows, columns = torch.tensor([0, 0]), torch.tensor([0, 2])
+    shorter = without(batch, rows, columns)
+    assert shorter.unit_index.tolist() == [[1, 2, 3, 4], [0, 1, 3, 4]]
+    assert torch.equal(shorter.inputs[1], batch.inputs[0, [0, 1, 3, 4]])
+    assert torch.equal(shorter.rationale[1], batch.rationale[0, [0, 1, 3, 4]])
+    assert shorter.lengths.tolist() == [4, 4]
+    assert shorter.mask.all()
+    assert shorter.query is not None
+    assert shorter.query.tolist() == [[7, 8], [7, 8]]
+    assert len(shorter) == 2
+
+
+class Fast(ToyModel):
+    """Answers every deletion with the same logits, so that its use can be seen."""
+
+    provides = (*ToyModel.provides, "fast-deletion")
+
+    def without_each(self, trace: Trace) -> Tensor:
+        return torch.full((*trace.batch.mask.shape, 2), 3.0)  # p = ½ everywhere
+
+
+def test_a_declared_fast_path_is_used_for_deletion_only() -> None:
+    examples = (*toy_data().test, Example("alone", ("two",), 0))
+    trace, found = values(Fast(), examples, RAW)
+    change = (trace.probabilities.amax(1, keepdim=True) - 0.5).expand_as(found)
+    measured = trace.batch.mask & (trace.batch.mask.sum(1, keepdim=True) > 1)
+    torch.testing.assert_close(found, change.masked_fill(~measured, 0))
+    masked = LeaveOneOutOptions(variant="mask")
+    assert torch.equal(values(Fast(), examples, masked)[1], values(ToyModel(), examples, masked)[1])
+
+
+def test_a_confident_model_still_tells_units_apart() -> None:
+    model = ToyModel()
+    with torch.no_grad():
+        model.head.mul_(45)
+    trace, found = values(model, toy_data().test[1:2], RAW)
+    assert trace.probabilities.amax() == 1  # in single precision
+    expected = brute_force(model, toy_data().test[1], "target")
+    torch.testing.assert_close(found[0], torch.tensor(expected), rtol=1e-3, atol=0)
+
+
+@pytest.mark.parametrize("variant", ["delete", "mask"])
+@pytest.mark.parametrize("baseline", ["zero", "mean"])
+@pytest.mark.parametrize("of", ["target", "average"])
+def test_laws(variant: str, baseline: str, of: str) -> None:
+    check("importance", LeaveOneOut(LeaveOneOutOptions(variant=variant, baseline=baseline, of=of)))  # type: ignore[arg-type]

@@ -1,0 +1,205 @@
+"""The user's own texts: CSV, JSON lines with rationales or without, Hugging Face datasets."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from text_loading import error, everything, load, make, shared, write_csv, write_jsonl
+
+from attnx import DataError, Source, TaskData
+from attnx.data import load_data
+from attnx.spec import Limit
+
+
+class TestOwnFiles:
+    def rows(self, count: int = 40) -> list[dict[str, object]]:
+        return [
+            {"text": f"Word {'odd' if i % 2 else 'even'} {i}", "label": ["no", "yes"][i % 2]}
+            for i in range(count)
+        ]
+
+    def one(self, tmp_path: Path, rows: Sequence[Mapping[str, object]] | None = None) -> Path:
+        return write_jsonl(tmp_path / "mine.jsonl", self.rows() if rows is None else rows)
+
+    def test_one_file_is_divided_and_its_bytes_are_named(self, tmp_path: Path) -> None:
+        data = load("jsonl", file=self.one(tmp_path))
+        assert [len(split) for split in (data.train, data.dev, data.test)] == [32, 4, 4]
+        assert data.label_names == ("no", "yes")
+        assert data.provenance["split"] == "80/10/10 % of the rows at random, seed 0"
+        assert data.provenance["all"].startswith("mine.jsonl sha256 ")
+        for example in everything(data):
+            assert ("odd" in example.units) == (example.label == 1)
+            assert example.id == f"row-{int(example.units[-1]):06d}"
+
+    def test_csv_and_jsonl_of_the_same_rows_give_the_same_examples(self, tmp_path: Path) -> None:
+        table = [("body", "class"), *((row["text"], row["label"]) for row in self.rows())]
+        path = write_csv(tmp_path / "mine.csv", table)
+        ours, theirs = (
+            load("csv", file=path, text="body", label="class"),
+            load("jsonl", file=self.one(tmp_path)),
+        )
+        assert everything(ours) == everything(theirs)
+
+    def test_files_for_every_split_are_found_in_the_data_directory(self, tmp_path: Path) -> None:
+        for split in ("train", "dev", "test"):
+            write_jsonl(tmp_path / f"{split}.jsonl", self.rows(10))
+        files = {split: f"{split}.jsonl" for split in ("train", "dev", "test")}
+        data = load("jsonl", tmp_path, **files)
+        assert [len(split) for split in (data.train, data.dev, data.test)] == [10, 10, 10]
+        assert data.dev[3].id == "dev-000003"
+
+    def test_numbers_as_labels_are_ordered_as_numbers(self, tmp_path: Path) -> None:
+        rows = [{"text": "a b", "label": label} for label in (10, 9, -1, 2) for _ in range(5)]
+        assert load("jsonl", file=self.one(tmp_path, rows)).label_names == ("-1", "2", "9", "10")
+
+    def test_the_way_to_taskfiles_is_told(self) -> None:
+        for options in ({}, {"train": "a"}, {"file": "a", "test": "b"}):
+            assert "needs csv:file=PATH" in error("csv", **options)
+
+    def test_a_missing_file_is_named_with_those_that_are_there(self, tmp_path: Path) -> None:
+        self.one(tmp_path)
+        message = error("jsonl", file=tmp_path / "mien.jsonl")
+        assert f"There is no file '{tmp_path / 'mien.jsonl'}'. There are: mine.jsonl." in message
+
+    @pytest.mark.parametrize(
+        ("row", "said"),
+        [
+            ({"text": "", "label": "no"}, "line 3: the text is empty; remove the row, or set empty=drop"),
+            ({"text": "<br /> \u200b", "label": "no"}, "line 3: the text holds no word"),
+            (
+                {"text": "a " * 2001, "label": "no"},
+                "line 3: the text has 2001 words, more than max_length=2000",
+            ),
+            ({"txet": "a", "label": "no"}, "line 3: there is no key 'text'. Did you mean 'txet'?"),
+        ],
+    )
+    def test_a_bad_row_is_refused_with_its_line(
+        self, tmp_path: Path, row: dict[str, object], said: str
+    ) -> None:
+        rows = self.rows()
+        rows[2] = row
+        path = self.one(tmp_path, rows)
+        message = error("jsonl", file=path)
+        assert said in message
+        assert str(path) in message
+
+    def test_bad_rows_can_be_dropped_or_truncated_instead(self, tmp_path: Path) -> None:
+        rows = self.rows()
+        rows[2] = {"text": "", "label": "no"}
+        rows[5] = {"text": "a b c d e f", "label": "yes", "why": [0, 1, 1, 0, 0, 1]}
+        path = self.one(tmp_path, rows)
+        data = load("jsonl", file=path, empty="drop", max_length=4, too_long="truncate", rationale="why")
+        assert len(everything(data)) == 39
+        (cut,) = (example for example in everything(data) if example.id == "row-000005")
+        assert (cut.units, cut.rationale) == (("a", "b", "c", "d"), (False, True, True, False))
+        assert data.provenance["dropped"] == "all 1 of 40 (1 shorter than 1 words)"
+        dropped = load("jsonl", file=path, empty="drop", max_length=4, too_long="drop")
+        assert len(everything(dropped)) == 38
+
+    def test_a_label_that_train_lacks_is_refused(self, tmp_path: Path) -> None:
+        train = write_jsonl(tmp_path / "train.jsonl", self.rows())
+        test = write_jsonl(tmp_path / "test.jsonl", [*self.rows(4), {"text": "a", "label": "maybe"}])
+        message = error("jsonl", train=train, test=test)
+        assert f"'{test}', line 5: label 'maybe' does not occur in train" in message
+
+    def test_one_label_alone_is_refused(self, tmp_path: Path) -> None:
+        path = self.one(tmp_path, [{"text": "a b", "label": "same"}] * 20)
+        with pytest.raises(DataError, match="a single label"):
+            load_data(make("jsonl", file=path), Source(), Limit())
+
+    def test_a_column_of_ids_is_not_taken_for_labels(self, tmp_path: Path) -> None:
+        rows = [{"text": "a b", "label": f"id-{i}"} for i in range(60)]
+        assert "60 labels for 60 texts" in error("jsonl", file=self.one(tmp_path, rows))
+
+    def test_a_file_of_pixels_is_refused(self, tmp_path: Path) -> None:
+        path = tmp_path / "mine.csv"
+        path.write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0")
+        assert "is not UTF-8" in error("csv", file=path)
+
+
+class TestRationales:
+    def data(self, tmp_path: Path, row: Mapping[str, object], **options: Any) -> TaskData:
+        rows = [{"text": f"x y {i}", "label": i % 2} for i in range(19)]
+        return load("jsonl", file=write_jsonl(tmp_path / "r.jsonl", [*rows, row]), rationale="why", **options)
+
+    @pytest.mark.parametrize("text", ["It's a fine film.", ["It's", "a", "fine", "film."]])
+    @pytest.mark.parametrize("why", [[0, 0, 1, 1], [[2, 4]], [[2, 3], [3, 4]], [False, False, True, True]])
+    def test_flags_and_spans_mark_the_same_words(self, tmp_path: Path, text: object, why: object) -> None:
+        data = self.data(tmp_path, {"text": text, "label": 0, "why": why})
+        marked = {e.id: e for e in everything(data)}["row-000019"]
+        assert marked.units == ("it's", "a", "fine", "film.")
+        assert marked.rationale == (False, False, True, True)
+        assert all(e.rationale is None for e in everything(data) if e is not marked)
+
+    @pytest.mark.parametrize(
+        ("why", "said"),
+        [
+            ([0, 1], "line 20: the rationale has 2 values for 3 words"),
+            ([[1, 4]], "has [1, 4], which is not within its 3 words"),
+            ([[2, 2]], "has [2, 2], which is not within"),
+            ([[-1, 2]], "has [-1, 2], which is not within"),
+            ([0, 1, 2], "it has 0"),
+            ("x", "must be a list of 0 and 1"),
+            ([[0.0, 1.0]], "it has [0.0, 1.0]"),
+        ],
+    )
+    def test_a_rationale_that_does_not_fit_is_refused(self, tmp_path: Path, why: object, said: str) -> None:
+        with pytest.raises(DataError) as caught:
+            self.data(tmp_path, {"text": "a fine film", "label": 0, "why": why})
+        assert said in str(caught.value)
+
+    def test_spans_of_real_rationales_fall_on_the_same_words(self) -> None:
+        path = shared("eraser-movies/val.jsonl.gz") / "eraser-movies/val.jsonl.gz"
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            originals = [json.loads(line) for line in file]
+        key = "evidence_token_spans"
+        data = load("jsonl", file=path, rationale=key)
+        for example in everything(data):
+            original = originals[int(example.id[4:])]
+            words = original["text"].split()
+            spans = [span for group in original[key] for span in group]
+            expected = {i for start, end in spans for i in range(start, end)}
+            assert example.rationale is not None
+            assert {*np.flatnonzero(example.rationale).tolist()} == expected
+            assert [*example.units] == [word.lower() for word in words]
+
+
+class TestHuggingFace:
+    def test_a_missing_library_is_named_with_how_to_get_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(sys.modules, "datasets", None)
+        assert "pip install 'attnx[hf]'" in error("hf-dataset", name="imdb")
+
+    def test_a_taskis_asked_for(self) -> None:
+        assert "needs hf-dataset:name=NAME" in error("hf-dataset")
+
+    def test_a_saved_dataset_is_read_with_the_names_of_its_labels(self, tmp_path: Path) -> None:
+        datasets = pytest.importorskip("datasets", reason="the library datasets is an extra (attnx[hf])")
+        features = datasets.Features(
+            {"text": datasets.Value("string"), "label": datasets.ClassLabel(names=["bad", "good"])}
+        )
+        columns = {"text": [f"text {i}" for i in range(20)], "label": [i % 2 for i in range(20)]}
+        table = datasets.Dataset.from_dict(columns, features=features)
+        datasets.DatasetDict(train=table, test=table).save_to_disk(str(tmp_path / "saved"))
+        data = load("hf-dataset", name=str(tmp_path / "saved"))
+        assert data.label_names == ("bad", "good")
+        assert [len(split) for split in (data.train, data.dev, data.test)] == [18, 2, 20]
+        assert all(example.label == int(example.units[1]) % 2 for example in everything(data))
+        assert "Did you mean 'text'?" in error("hf-dataset", name=str(tmp_path / "saved"), text="txt")
+        assert "no split 'valid'" in error("hf-dataset", name=str(tmp_path / "saved"), dev="valid")
+
+    def test_data_files_of_a_folder_are_read(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        datasets = pytest.importorskip("datasets", reason="the library datasets is an extra (attnx[hf])")
+        monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+        for split in ("train", "test"):
+            rows = [{"text": f"text {i}", "label": ["no", "yes"][i % 2]} for i in range(20)]
+            write_jsonl(tmp_path / f"files/{split}.jsonl", rows)
+        data = load("hf-dataset", name=str(tmp_path / "files"))
+        assert data.label_names == ("no", "yes")
+        assert len(data.test) == 20

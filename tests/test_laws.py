@@ -1,0 +1,309 @@
+"""Every law has a mutant that breaks it, and everything that is shipped keeps them all."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from attnx.catalog import Catalog
+from attnx.component import KINDS, Component, Kind
+from attnx.errors import CheckFailed
+from attnx.protocols import ImportanceMethod, Metric, Model, Task
+from attnx.testing import LAWS, ToyModel, check, check_component, results, toy_data
+from attnx.testing.model_laws import ModelOnTask
+from attnx.testing.toy import ToySoftmax
+from attnx.types import Axis, Batch, Evidence, Measure, TaskData, Trace
+
+SPLITS = ("train", "dev", "test")
+
+# Correct components.
+
+
+class ToyTask(Task):
+    """The toy sentences that have a rationale, under another name in each split."""
+
+    provides = ("words", "rationale")
+
+    def load(self, source: Any) -> TaskData:
+        return self.sample()
+
+    def sample(self) -> TaskData:
+        known = [example for example in toy_data().test if example.rationale is not None]
+        train, dev, test = (
+            tuple(replace(example, id=f"{split}-{example.id}") for example in known) for split in SPLITS
+        )
+        return replace(toy_data(), train=train, dev=dev, test=test)
+
+
+class Weights(ImportanceMethod):
+    """The attention weights."""
+
+    def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
+        return trace.attention
+
+
+class Gradients(ImportanceMethod):
+    """The gradient of the logits' sum times the embeddings, through a forward pass of its own."""
+
+    needs = ("gradient",)
+
+    def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
+        embeddings = trace.embeddings.detach().requires_grad_()
+        logits = model.run(trace.batch, embeddings).logits
+        (gradient,) = torch.autograd.grad(logits[:, 1].sum(), embeddings)
+        return (gradient * embeddings).sum(-1).masked_fill(~trace.batch.mask, 0.0)
+
+
+class OnRationale(Metric):
+    """The explanation's weight on the rationale, and the share of examples with more than t."""
+
+    needs = ("rationale",)
+    family = "ground-truth"
+    measures = (Measure("weight", "up", (0, 1)),)
+    axis: Axis | None = Axis("weight above t", "t", (0.0, 0.5, 1.0))
+
+    def __call__(self, evidence: Evidence) -> Tensor:
+        total = evidence.explanation.values.sum(1)
+        return (evidence.explanation.values * evidence.trace.batch.rationale).sum(1) / total
+
+    def curve(self, evidence: Evidence) -> Tensor:
+        assert self.axis is not None
+        return (self(evidence)[:, None] > torch.tensor(self.axis.points)).double()
+
+
+CORRECT: dict[str, tuple[Kind, Any]] = {
+    "projection": ("projection", ToySoftmax()),
+    "model": ("model", ToyModel()),
+    "task": ("task", ToyTask()),
+    "importance": ("importance", Weights()),
+    "importance with gradients": ("importance", Gradients()),
+    "metric": ("metric", OnRationale()),
+    "metric without a curve": ("metric", type("Scalar", (OnRationale,), {"axis": None})()),
+}
+
+
+def mutant(correct: type, **methods: Any) -> Any:
+    """A component of that class with some methods or declarations of its own."""
+    return type(f"Mutant{correct.__name__}", (correct,), methods)()
+
+
+softmax, weight_on_rationale = ToySoftmax(), OnRationale()
+run, decode, classify = ToyModel.run, ToyModel.decode, ToyModel._classify
+
+
+def projecting(f: Callable[[Tensor, Tensor], Tensor]) -> Any:
+    return mutant(ToySoftmax, __call__=lambda _, z, mask: f(z, mask))
+
+
+def running(f: Callable[[Any, Batch, Tensor, Tensor | None], Trace], **methods: Any) -> Any:
+    return mutant(
+        ToyModel, run=lambda model, batch, x, attention=None: f(model, batch, x, attention), **methods
+    )
+
+
+def altered(alter: Callable[[TaskData], TaskData]) -> Any:
+    return mutant(ToyTask, sample=lambda _: alter(ToyTask().sample()))
+
+
+def first(data: TaskData, **changes: Any) -> TaskData:
+    """Data whose first example is changed."""
+    return replace(data, train=(replace(data.train[0], **changes), *data.train[1:]))
+
+
+def weighing(f: Callable[[Any, Trace], Tensor], needs: tuple[str, ...] = ()) -> Any:
+    return mutant(Weights, needs=needs, __call__=lambda _, model, trace, target: f(model, trace))
+
+
+def measuring(f: Callable[[Tensor, Batch], Tensor]) -> Any:
+    return mutant(OnRationale, __call__=lambda _, e: f(weight_on_rationale(e), e.trace.batch))
+
+
+def half_attention(model: ToyModel, batch: Batch, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    scores, a, _ = decode(model, batch, hidden)
+    return scores, a / 2, model._classify(hidden, a / 2)
+
+
+def count_rows(model: ToyModel, hidden: Tensor, attention: Tensor) -> Tensor:
+    logits = classify(model, hidden, attention)
+    return logits + torch.arange(len(logits)).reshape(-1, *[1] * (logits.ndim - 1))
+
+
+def double_hidden(model: ToyModel, batch: Batch, x: Tensor, attention: Tensor | None) -> Trace:
+    trace = run(model, batch, x, attention=attention)
+    return replace(trace, hidden=2 * trace.hidden)
+
+
+def add_padding(model: ToyModel, batch: Batch, x: Tensor, attention: Tensor | None) -> Trace:
+    """Padding has the zero vector, so only its gradient gives it away."""
+    trace = run(model, batch, x, attention=attention)
+    return replace(trace, logits=trace.logits + (x.sum(-1) * ~batch.mask).sum(1, keepdim=True))
+
+
+def leave_hook(model: Any, trace: Trace) -> Tensor:
+    """Its hook is removed only when all goes well."""
+    hook = model.register_forward_hook(lambda *_: None)
+    values = Gradients()(model, trace, trace.predicted)
+    hook.remove()
+    return values
+
+
+def leave_inner_hook(model: Any, trace: Trace) -> Tensor:
+    model.add_module("inner", torch.nn.Identity().eval())
+    model.inner.register_forward_pre_hook(lambda *_: None)
+    return trace.attention
+
+
+def leave_gradient(model: Any, trace: Trace) -> Tensor:
+    model.requires_grad_(True)
+    model.run(trace.batch, model.embed(trace.batch)).logits.sum().backward()
+    model.requires_grad_(False)
+    return trace.attention
+
+
+# Law -> what it says -> the mutant it says it of.
+MUTANTS: dict[str, dict[str, Any]] = {
+    "simplex": {
+        "attention sums to": projecting(lambda z, mask: z.sigmoid() * mask),
+        "off the mask": projecting(lambda z, mask: z.softmax(-1)),
+        "negative": projecting(lambda z, mask: 2 * softmax(z, mask) - mask / mask.sum(1, keepdim=True)),
+        "became": projecting(lambda z, mask: softmax(z, mask)[:, None]),
+    },
+    "empty-row": {"became": projecting(lambda z, mask: z.masked_fill(~mask, -1e9).softmax(-1))},
+    "masked-scores": {
+        "a score off": projecting(lambda z, mask: softmax(z / z.abs().amax(1, keepdim=True), mask))
+    },
+    "projection-padding": {"more columns": projecting(lambda z, mask: softmax(z / z.shape[1], mask))},
+    "projection-rows": {"a row alone": projecting(lambda z, mask: softmax(z / z[mask].abs().max(), mask))},
+    "finite-gradient": {"not finite": projecting(lambda z, mask: softmax(z, mask).sqrt().square())},
+    "model-attention": {
+        "not on the simplex": mutant(ToyModel, decode=half_attention),
+        "off the mask": ToyModel(projecting(lambda z, mask: z.softmax(-1))),
+    },
+    "model-padding": {
+        "alone gives another": mutant(ToyModel, _classify=lambda m, h, a: classify(m, h, a) / h.shape[1])
+    },
+    "model-order": {"reverse order": mutant(ToyModel, _classify=count_rows)},
+    "reattend-own": {
+        "differs from trace.logits": mutant(ToyModel, reattend=lambda m, trace, a: trace.logits * 0)
+    },
+    "reattend-several": {
+        "differs from K calls": mutant(
+            ToyModel, reattend=lambda m, t, a: classify(m, t.hidden, a.flip(1) if a.ndim == 3 else a)
+        )
+    },
+    "held-attention": {
+        "reports another": running(lambda m, batch, x, a: run(m, batch, x)),
+        "differs from reattend": running(
+            lambda m, batch, x, a: replace(run(m, batch, x, attention=a), logits=run(m, batch, x).logits)
+        ),
+    },
+    "decode-own": {
+        "differs from run": running(double_hidden, reattend=lambda m, t, a: classify(m, t.hidden / 2, a))
+    },
+    "differentiable": {
+        "raised RuntimeError": running(lambda m, batch, x, a: run(m, batch, x.detach(), attention=a)),
+        "not finite": ToyModel(projecting(lambda z, mask: softmax(z, mask).sqrt().square())),
+        "padding has a gradient": running(add_padding),
+    },
+    "state": {"does not restore": mutant(ToyModel, load_state_dict=lambda model, state: None)},
+    "sample": {
+        "test split is empty": altered(lambda data: replace(data, test=())),
+        "train has labels [0, 1]": altered(lambda data: replace(data, label_names=("no", "yes", "never"))),
+    },
+    "labels": {
+        "has label 2": altered(lambda data: first(data, label=2)),
+        "has label -1": altered(lambda data: first(data, label=-1)),
+    },
+    "unique-ids": {"an id occurs twice": altered(lambda data: replace(data, dev=data.train))},
+    "one-per-unit": {
+        "rationale does not": altered(lambda data: first(data, rationale=(True,))),
+        "rows does not": altered(lambda data: first(data, rows=(1,))),
+    },
+    "provided": {
+        "has no rationale": altered(lambda data: first(data, rationale=None)),
+        "has no query": mutant(ToyTask, provides=("query",)),
+        "declares features": mutant(ToyTask, provides=("features",)),
+    },
+    "repeatable": {"differ": altered(lambda data: first(data, query=(str(random.getrandbits(64)),)))},
+    "importance-shape": {
+        "off the mask": weighing(lambda model, trace: torch.ones_like(trace.attention)),
+        "not finite": weighing(lambda model, trace: trace.attention.masked_fill(trace.batch.mask, torch.inf)),
+        "values have shape": weighing(lambda model, trace: trace.attention[:, 1:]),
+    },
+    "importance-company": {
+        "alone gets other values": weighing(lambda model, trace: trace.attention / trace.attention.max())
+    },
+    "model-untouched": {
+        "a hook": weighing(leave_inner_hook),
+        "a hook was left": weighing(leave_hook, needs=("gradient",)),
+        "a gradient was left": weighing(leave_gradient, needs=("gradient",)),
+        "in training mode": weighing(lambda model, trace: model.train() and trace.attention),
+        "to be trained": weighing(lambda model, trace: model.requires_grad_() and trace.attention),
+        "it fails with": weighing(lambda model, trace: trace.attention.reshape(-1, 1000)),
+    },
+    "bounds": {"outside (0, 1)": measuring(lambda values, batch: values + 2)},
+    "metric-company": {
+        "alone gives another": measuring(lambda values, batch: values / batch.mask.shape[1]),
+        "reverse order": measuring(lambda values, batch: values / torch.arange(1, 1 + len(batch))),
+    },
+    "undefined": {
+        "without a rationale got": measuring(lambda values, batch: values.nan_to_num()),
+        "every example is undefined": measuring(lambda values, batch: values + 0 * values.sum()),
+    },
+    "metric-curve": {
+        "has shape (6, 2)": mutant(OnRationale, curve=lambda _, e: weight_on_rationale.curve(e)[:, 1:]),
+        "raised TypeError": mutant(OnRationale, curve=Metric.curve),
+    },
+}
+KIND_OF_LAW = {law.name: law.kind for law in LAWS}
+CASES = [(law, said, subject) for law, mutants in MUTANTS.items() for said, subject in mutants.items()]
+
+
+def broken_laws(kind: Kind, subject: Any) -> dict[str, str]:
+    judged = ModelOnTask(subject, toy_data()) if kind == "model" else subject
+    return {result.law: result.failure for result in results(kind, judged, "it") if result.failure}
+
+
+def test_every_law_has_a_mutant() -> None:
+    assert set(KIND_OF_LAW) == set(MUTANTS)
+    assert len(KIND_OF_LAW) == len(LAWS), "two laws have one name"
+
+
+@pytest.mark.parametrize(("law", "said", "subject"), CASES, ids=[f"{law}: {said}" for law, said, _ in CASES])
+def test_a_mutant_breaks_its_law(law: str, said: str, subject: Any) -> None:
+    broken = broken_laws(KIND_OF_LAW[law], subject)
+    assert said in broken.get(law, ""), f"broken: {broken}"
+    with pytest.raises(CheckFailed, match=law):
+        check(KIND_OF_LAW[law], subject)
+
+
+@pytest.mark.parametrize(("kind", "subject"), CORRECT.values(), ids=CORRECT.keys())
+def test_correct_components_keep_all_laws(kind: Kind, subject: Any) -> None:
+    assert broken_laws(kind, subject) == {}
+    check(kind, subject)
+
+
+def test_judging_leaves_the_random_state_alone() -> None:
+    before = torch.random.get_rng_state()
+    check("model", ToyModel())
+    assert torch.equal(before, torch.random.get_rng_state())
+
+
+# What is installed.
+
+INSTALLED = Catalog.installed()
+SHIPPED = [component for kind in KINDS for component in INSTALLED.of_kind(kind)]
+
+
+@pytest.mark.parametrize("component", SHIPPED, ids=lambda c: f"{c.kind}-{c.name}")
+def test_a_built_in_keeps_all_laws(component: Component) -> None:
+    verdicts = list(check_component(INSTALLED, component))
+    bound = {law.name for law in LAWS if law.kind == component.kind}
+    assert {verdict.law for verdict in verdicts} == {"card", *bound}
+    assert [str(verdict) for verdict in verdicts if verdict.failure] == []
