@@ -137,7 +137,9 @@ class Dataset(_Section):
     def layouts(self) -> tuple[tuple[str, ...], ...]:
         """The sets of glob patterns, any one of which makes a local folder this dataset."""
         wanted = [self.files, *(tuple(source.members) for source in self.sources)]
-        patterns = (tuple(f"{name}**/*" if name.endswith("/") else name for name in names) for names in wanted)
+        patterns = (
+            tuple(f"{name}**/*" if name.endswith("/") else name for name in names) for names in wanted
+        )
         return tuple(dict.fromkeys(filter(None, patterns)))
 
     @property

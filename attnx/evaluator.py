@@ -82,6 +82,7 @@ def run(plan: Plan, name: str, source: Source, progress: Progress) -> Report:
         rows = summaries(results, metrics, asked, baselines, data.label_names)
     return Report(
         fingerprint=name,
+        labels={part.kind: part.label for part in (plan.task, plan.model, plan.projection)},
         spec=plan.spec,
         provenance=Provenance(
             plugins=plugins_used(plan.parts),

@@ -115,9 +115,7 @@ def run_table(runs: Runs) -> str:
         accuracy = sum(quality.accuracy for quality in report.quality) / len(report.quality)
         what = ", ".join(
             [
-                spec.task.name,
-                spec.model.name if spec.model else "?",
-                spec.projection.name if spec.projection else "?",
+                *report.labels.values(),
                 f"{len(spec.seeds)} seed{'s' * (len(spec.seeds) > 1)}",
                 f"accuracy {accuracy:.3f}",
                 " ".join(metric.name for metric in spec.metrics),

@@ -21,9 +21,7 @@ def print_report(report: Report, console: Console | None = None) -> None:
 
 
 def _header(report: Report) -> str:
-    spec = report.spec
-    model = spec.model.label if spec.model else "?"
-    projection = spec.projection.name if spec.projection else "?"
+    names = report.labels
     accuracies = [quality.accuracy for quality in report.quality]
     mean = sum(accuracies) / len(accuracies)
     seeds = f"{len(accuracies)} seed{'s' * (len(accuracies) > 1)}"
@@ -31,7 +29,7 @@ def _header(report: Report) -> str:
     majority = report.quality[0].majority
     f1 = sum(quality.f1 for quality in report.quality) / len(report.quality)
     return (
-        f"\n[bold]{spec.task.name}[/bold] · [bold]{model.partition(':')[0]}[/bold] · {projection} · {seeds}\n"
+        f"\n[bold]{names['task']}[/bold] · [bold]{names['model']}[/bold] · {names['projection']} · {seeds}\n"
         f"model quality on test: accuracy {mean:.3f}{spread}, macro F1 {f1:.3f}, majority {majority:.3f}\n"
     )
 

@@ -156,9 +156,9 @@ class _Finder:
             model, projection, training = _given("model", choice.name, given), "softmax", {}
         else:
             component, composition = self.catalog.find_model(choice.name)
-            if composition is None and usual and choice.name != usual:
-                usual_component, recommended = self.catalog.find_model(usual)
-                composition = recommended if usual_component == component else None
+            if composition is None:  # what the task recommends, when that is this very model
+                recommended = self.catalog.registry.models.get(usual)
+                composition = recommended if recommended and recommended.model == component.name else None
             preset = composition.options if composition else {}
             model = _part(component, choice, preset)
             projection = (composition.projection if composition else "") or "softmax"

@@ -115,6 +115,7 @@ class Report(_Record):
 
     schema_: Literal[1] = Field(default=SCHEMA, alias="schema")
     fingerprint: str
+    labels: dict[str, str]  # task, model and projection as they were asked for
     spec: RunSpec
     provenance: Provenance
     environment: dict[str, str]
@@ -146,12 +147,11 @@ class Report(_Record):
     def to_markdown(self) -> str:
         """The report as a Markdown page."""
         spec = self.spec
-        model = spec.model.name if spec.model else "?"
         names = self.baseline_names
         lines = [
-            f"# {spec.task.name}, {model}",
+            f"# {self.labels['task']}, {self.labels['model']}",
             "",
-            f"Run `{self.fingerprint}`. Projection {spec.projection.name if spec.projection else '?'}, "
+            f"Run `{self.fingerprint}`. Projection {self.labels['projection']}, "
             f"seeds {', '.join(map(str, spec.seeds))}.",
             "",
             "## Model quality on the test split",

@@ -1,0 +1,111 @@
+"""One epoch of training a BiLSTM with additive attention on 6000 sentences of about 20 words.
+
+ours    batches of similar length, an LSTM in each direction without packing, fused Adam
+peer    the original formulation: padding in order of arrival, packing, plain Adam
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from peers import PackedBiLstm, random_texts
+from torch import Tensor
+from torch.nn import functional as F
+
+from attnx import Batch, TaskData, Training
+from attnx.batching import shuffled
+from attnx.training import _optimizer, loss
+from attnx_projections.options import SoftmaxOptions
+from attnx_projections.softmax import Softmax
+from attnx_text.bilstm import BiLstm
+from attnx_text.model_options import BiLstmOptions
+
+TRAINING = Training()
+SENTENCES = 6000
+REPEATS = 3
+TOLERANCE = 1e-5
+
+
+def rows() -> list[dict[str, Any]]:
+    """Seconds of an epoch of ours and of the peer, best of several, and whether their logits are equal."""
+    texts = random_texts(SENTENCES, 8, 32)
+    torch.manual_seed(0)
+    data = TaskData(tuple(texts), (), (), ("no", "yes"))
+    model = BiLstm.build(data, Softmax(SoftmaxOptions()), BiLstmOptions())
+    peer = PackedBiLstm(model)
+    encoded = model.encode(texts)
+    equal = _same_logits(model, peer, encoded)
+    ours, theirs = _best_times([lambda: _epoch(model, encoded), lambda: _original_epoch(peer, encoded)])
+    return [
+        {
+            "work": f"training epoch, {SENTENCES} sentences of ~20",
+            "ours": ours,
+            "peer": theirs,
+            "ratio": theirs / ours,
+            "target": 2.0,
+            "equal": equal,
+        }
+    ]
+
+
+def _epoch(model: BiLstm, encoded: Batch) -> None:
+    """What `attnx.training.train` does in one epoch."""
+    model.train()
+    optimizer = _optimizer(model, TRAINING)
+    for batch in shuffled(encoded, TRAINING.batch_size, torch.Generator().manual_seed(0)):
+        optimizer.zero_grad(set_to_none=True)
+        loss(model, batch).backward()
+        optimizer.step()
+
+
+def _original_epoch(peer: PackedBiLstm, encoded: Batch) -> None:
+    peer.train()
+    free = [*peer.first.parameters(), *peer.second.parameters()]
+    decayed = [p for p in peer.parameters() if all(p is not other for other in free)]
+    groups = [
+        {"params": free, "weight_decay": 0.0},
+        {"params": decayed, "weight_decay": TRAINING.weight_decay},
+    ]
+    optimizer = torch.optim.Adam(groups, lr=TRAINING.learning_rate, amsgrad=True)
+    order = torch.randperm(len(encoded), generator=torch.Generator().manual_seed(0))
+    for numbers in order.split(TRAINING.batch_size):
+        batch = encoded.take(numbers)
+        optimizer.zero_grad()
+        F.cross_entropy(peer(batch.inputs, batch.lengths), batch.labels).backward()
+        optimizer.step()
+
+
+def _same_logits(model: BiLstm, peer: PackedBiLstm, encoded: Batch) -> bool:
+    """Whether both compute the same, with word vectors large enough for every word to matter."""
+    larger, larger_peer = copy.deepcopy(model).eval(), copy.deepcopy(peer).eval()
+    batch = encoded.take(torch.arange(200))
+    with torch.no_grad():
+        for vectors in (larger.word_vectors, larger_peer.word_vectors):
+            vectors.weight.mul_(10.0)
+        a: Tensor = larger.run(batch, larger.embed(batch)).logits
+        b: Tensor = larger_peer(batch.inputs, batch.lengths)
+    return float((a - b).abs().max()) < TOLERANCE
+
+
+def _best_times(runs: list[Callable[[], None]]) -> list[float]:
+    """The fastest of several runs of each, taken in turns so that a busy moment hits all alike."""
+    best = [float("inf")] * len(runs)
+    for _ in range(REPEATS):
+        for index, run in enumerate(runs):
+            start = time.perf_counter()
+            run()
+            best[index] = min(best[index], time.perf_counter() - start)
+    return best
+
+
+if __name__ == "__main__":
+    for row in rows():
+        verdict = "equal logits" if row["equal"] else "DIFFERENT"
+        print(
+            f"{row['work']:40} ours {row['ours']:6.2f} s  peer {row['peer']:6.2f} s  "
+            f"{row['ratio']:5.2f} x (target {row['target']})  {verdict}"
+        )

@@ -1,0 +1,29 @@
+import torch
+from captum import attr
+from torch import Tensor
+
+from attnx import ImportanceMethod, Model, Trace
+
+from .options import BaselineOptions
+from .output import Output, baseline_of, rows_per_pass, values_by_unit
+from .presence import Presence
+
+
+class FeatureAblation(ImportanceMethod):
+    """Change of the output when a baseline takes the place of a unit's embedding.
+
+    p(X) − p(X with B_i for X_i), signed: positive where the unit speaks for the class.
+    """
+
+    def __init__(self, options: BaselineOptions) -> None:
+        self.options = options
+
+    def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
+        output = Output(model, trace, target, self.options.of)
+        presence = Presence(output, trace, baseline_of(trace, self.options.baseline))
+        found = attr.FeatureAblation(presence).attribute(
+            torch.ones_like(trace.attention),  # [B, L], every column a feature
+            additional_forward_args=output.rows,
+            perturbations_per_eval=rows_per_pass(trace) // len(trace.batch),
+        )
+        return values_by_unit(found, trace, self.options.absolute)

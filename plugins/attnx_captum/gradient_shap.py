@@ -1,0 +1,63 @@
+import torch
+from captum import attr
+from torch import Tensor
+
+from attnx import ImportanceMethod, Model, Randomness, Trace
+
+from .options import GradientShapOptions
+from .output import Output, baseline_of, rows_per_pass, values_by_unit
+
+
+class GradientShap(ImportanceMethod):
+    """Gradient at random points between random baselines and the embeddings, times their difference.
+
+    The mean of (X_i − B_i) · ∂p(B + α(X − B))/∂X_i over draws of α, uniform on [0, 1), and of B, the
+    baseline plus Gaussian noise at the units. The draws belong to the example, so they are made here
+    and not by Captum, whose draws depend on the place in the batch.
+    """
+
+    needs = ("gradient",)
+
+    def __init__(self, options: GradientShapOptions) -> None:
+        self.options = options
+
+    def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
+        output = Output(model, trace, target, self.options.of)
+        gradient = attr.Saliency(output)
+        x = trace.embeddings.detach()  # [B, L, E]
+        together = rows_per_pass(trace) // len(x)
+        total = torch.zeros_like(x)
+        for draws in torch.arange(self.options.samples).split(together):
+            drawn = [self.draw(trace, draw) for draw in draws.tolist()]
+            alpha = torch.cat([a for a, _ in drawn])[:, None, None]  # [D·B, 1, 1]
+            away = x.repeat(len(draws), 1, 1) - torch.cat([b for _, b in drawn])  # [D·B, L, E]
+            found = gradient.attribute(
+                (x.repeat(len(draws), 1, 1) - (1 - alpha) * away).requires_grad_(),
+                abs=False,
+                additional_forward_args=output.rows.repeat(len(draws)),
+            )
+            total += (found * away).unflatten(0, (len(draws), -1)).sum(0)
+        return values_by_unit(total / self.options.samples, trace, self.options.absolute)
+
+    def draw(self, trace: Trace, number: int) -> tuple[Tensor, Tensor]:
+        """α [B] and a baseline [B, L, E], the same for an example wherever it stands."""
+        x, units = trace.embeddings.detach(), trace.batch.mask[..., None]
+        noisy = x.shape[-1] if self.options.spread else 0
+        random = Randomness(self.options.seed << 32 | number)
+        u = random.uniform(trace.batch, 1 + noisy)  # [B, 1 + E, L]
+        first = trace.batch.mask.int().argmax(1, keepdim=True)  # [B, 1] the first unit draws for all
+        alpha = u[:, 0].gather(1, first)[:, 0].to(x)
+        baseline = baseline_of(trace, self.options.baseline)
+        if noisy:
+            normal = torch.special.ndtri(u[:, 1:].clamp_min(2.0**-54)).mT.to(x)  # [B, L, E]
+            baseline = baseline + (self.options.spread * _deviation(x, units) * normal).masked_fill(
+                ~units, 0.0
+            )
+        return alpha, baseline
+
+
+def _deviation(x: Tensor, units: Tensor) -> Tensor:
+    """[B, 1, 1] the standard deviation of the entries of each example's unit embeddings."""
+    entries = units.sum((1, 2), keepdim=True).clamp_min(1) * x.shape[-1]
+    mean = (x * units).sum((1, 2), keepdim=True) / entries
+    return (((x - mean) * units) ** 2).sum((1, 2), keepdim=True).div(entries).sqrt()

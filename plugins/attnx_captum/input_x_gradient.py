@@ -1,0 +1,26 @@
+from captum import attr
+from torch import Tensor
+
+from attnx import ImportanceMethod, Model, Trace
+
+from .options import OutputOptions
+from .output import Output, values_by_unit
+
+
+class InputXGradient(ImportanceMethod):
+    """Gradient times embedding, summed over the embedding's dimensions.
+
+    X_i · ∂p/∂X_i, signed.
+    """
+
+    needs = ("gradient",)
+
+    def __init__(self, options: OutputOptions) -> None:
+        self.options = options
+
+    def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
+        output = Output(model, trace, target, self.options.of)
+        found = attr.InputXGradient(output).attribute(
+            trace.embeddings.detach().requires_grad_(), additional_forward_args=output.rows
+        )
+        return values_by_unit(found, trace, self.options.absolute)

@@ -1,0 +1,30 @@
+from captum import attr
+from torch import Tensor
+
+from attnx import ImportanceMethod, Model, Trace
+
+from .options import IntegratedGradientsOptions
+from .output import Output, baseline_of, rows_per_pass, values_by_unit
+
+
+class IntegratedGradients(ImportanceMethod):
+    """Gradient averaged on the line from a baseline to the embeddings, times their difference.
+
+    (X_i − B_i)·∫₀¹ ∂p(B + α(X − B))/∂X_i dα; over all units the values add up to p(X) − p(B).
+    """
+
+    needs = ("gradient",)
+
+    def __init__(self, options: IntegratedGradientsOptions) -> None:
+        self.options = options
+
+    def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
+        output = Output(model, trace, target, self.options.of)
+        found = attr.IntegratedGradients(output).attribute(
+            trace.embeddings.detach(),
+            baselines=baseline_of(trace, self.options.baseline),
+            additional_forward_args=output.rows,
+            n_steps=self.options.steps,
+            internal_batch_size=rows_per_pass(trace),
+        )
+        return values_by_unit(found, trace, self.options.absolute)

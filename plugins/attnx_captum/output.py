@@ -1,0 +1,75 @@
+"""The model as Captum wants it: a function from rows of tensors to one number a row."""
+
+from typing import Literal
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from attnx import Model, Trace
+
+COLUMNS = 8192  # of one pass
+
+
+class Output:
+    """The explained output of rows of a batch, under embeddings of one's own.
+
+    The rows are an argument: Captum repeats it as it repeats the embeddings, in whatever order.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        trace: Trace,
+        target: Tensor,
+        of: Literal["probability", "logit"],
+        *,
+        hold_attention: bool = False,
+    ) -> None:
+        self.model = model
+        self.trace = trace
+        self.target = target
+        self.of = of
+        self.hold_attention = hold_attention
+
+    @property
+    def rows(self) -> Tensor:
+        """[B] every row once."""
+        return torch.arange(len(self.target), device=self.target.device)
+
+    def __call__(self, embeddings: Tensor, rows: Tensor) -> Tensor:
+        """[R, L, E], [R] -> [R]."""
+        batch = self.trace.batch.take(rows)
+        columns = batch.mask.shape[1]
+        held = self.trace.attention[rows, :columns] if self.hold_attention else None
+        logits = self.model.run(batch, embeddings[:, :columns], attention=held).logits.double()  # [R, C]
+        column = self.target[rows, None]
+        logit = logits.gather(1, column)[:, 0]
+        if self.of == "logit":
+            return logit
+        # p = σ(margin): unlike softmax's, this gradient does not round to 0 as p rounds to 1
+        margin = logit - logits.scatter(1, column, -torch.inf).logsumexp(1)
+        return F.logsigmoid(margin).exp()
+
+
+def rows_per_pass(trace: Trace) -> int:
+    """How many rows of this batch's width are run at a time: the batch once at least."""
+    rows, columns = trace.batch.mask.shape
+    return max(rows, COLUMNS // max(1, columns))
+
+
+def baseline_of(trace: Trace, kind: Literal["zero", "mean"]) -> Tensor:
+    """[B, L, E] what stands for absent units; every other column keeps its embedding."""
+    x = trace.embeddings.detach()
+    units = trace.batch.mask[..., None]  # [B, L, 1]
+    if kind == "zero":
+        return x.masked_fill(units, 0.0)
+    mean = (x * units).sum(1, keepdim=True) / units.sum(1, keepdim=True).clamp_min(1)  # [B, 1, E]
+    return torch.where(units, mean, x)
+
+
+def values_by_unit(found: Tensor, trace: Trace, absolute: bool) -> Tensor:
+    """[B, L] of [B, L, E] or [B, L]: summed over the embedding, 0 off the mask."""
+    values = found.detach().sum(-1) if found.ndim == 3 else found.detach()
+    values = values.masked_fill(~trace.batch.mask, 0.0).to(trace.embeddings.dtype)
+    return values.abs() if absolute else values

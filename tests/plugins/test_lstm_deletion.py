@@ -1,0 +1,120 @@
+"""Deletions by reuse of LSTM states equal reading the shorter text anew."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from text_building import SCORERS, build, read
+
+from attnx import Example, TaskData
+from attnx.batching import evaluating
+from attnx_projections.entmax import Entmax
+from attnx_projections.gumbel_softmax import GumbelSoftmax
+from attnx_projections.hard import Hard
+from attnx_projections.options import EntmaxOptions, GumbelSoftmaxOptions, SoftmaxOptions
+from attnx_projections.softmax import Softmax
+from attnx_projections.sparsemax import Sparsemax
+from attnx_projections.spherical import Spherical
+from attnx_projections.uniform import Uniform
+from attnx_text import lstm_deletion
+
+TOLERANCE = 1e-5
+WORDS = [f"w{i}" for i in range(60)]
+PROJECTIONS = {
+    "softmax": Softmax(SoftmaxOptions()),
+    "sparsemax": Sparsemax(),
+    "entmax": Entmax(EntmaxOptions()),
+    "spherical": Spherical(),
+    "hard": Hard(),
+    "gumbel-softmax": GumbelSoftmax(GumbelSoftmaxOptions(draws=3)),
+    "uniform": Uniform(),
+}
+
+
+def texts(lengths: list[int], seed: int = 0, query: bool = False) -> TaskData:
+    """Random texts of these lengths in three classes."""
+    rng = np.random.default_rng(seed)
+    examples = tuple(
+        Example(
+            str(i),
+            tuple(rng.choice(WORDS, size=n)),
+            i % 3,
+            query=tuple(rng.choice(WORDS, size=1 + i % 4)) if query else None,
+        )
+        for i, n in enumerate(lengths)
+    )
+    return TaskData(train=examples, dev=examples, test=examples, label_names=("a", "b", "c"))
+
+
+def assert_equals_reading_anew(model: Any, data: TaskData) -> None:
+    """Every unit is taken out of its example, and what is left is encoded and run on its own."""
+    trace = read(model, data.test)
+    with evaluating(model):
+        fast = model.without_each(trace)  # [B, L, C]
+    assert fast.shape == (*trace.batch.mask.shape, 3)
+    assert fast.isfinite().all()
+    moved = 0.0
+    for row, example in enumerate(data.test):
+        for unit in range(len(example.units)):
+            shorter = replace(example, units=example.units[:unit] + example.units[unit + 1 :])
+            anew = read(model, [shorter]).logits[0]
+            column = int((trace.batch.unit_index[row] == unit).nonzero())
+            torch.testing.assert_close(fast[row, column], anew, atol=TOLERANCE, rtol=TOLERANCE)
+            moved = max(moved, float((anew - trace.logits[row]).abs().max()))
+    assert moved > 100 * TOLERANCE, "deletions change the output by far more than the tolerance"
+
+
+@pytest.mark.parametrize("boundaries", [True, False])
+@pytest.mark.parametrize("query", [False, True])
+@pytest.mark.parametrize("scorer", SCORERS)
+def test_deletion_is_exact_for_every_scorer(scorer: str, query: bool, boundaries: bool) -> None:
+    data = texts([7, 1, 12, 3, 12, 2, 20], query=query)
+    model = build("bilstm", data, PROJECTIONS["softmax"], scorer=scorer, boundaries=boundaries)
+    assert_equals_reading_anew(model, data)
+
+
+@pytest.mark.parametrize("name", PROJECTIONS)
+def test_deletion_is_exact_for_every_projection(name: str) -> None:
+    data = texts([7, 1, 12, 3, 5])
+    assert_equals_reading_anew(build("bilstm", data, PROJECTIONS[name]), data)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_deletion_is_exact_at_random_lengths_and_groups(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(seed)
+    monkeypatch.setattr(lstm_deletion, "ROWS", int(rng.integers(1, 120)))
+    data = texts(rng.integers(1, 30, size=8).tolist(), seed)
+    assert_equals_reading_anew(build("bilstm", data, hidden=int(rng.integers(1, 9))), data)
+
+
+def test_deletion_is_exact_in_double_precision() -> None:
+    data = texts([9, 4, 6])
+    model = build("bilstm", data).double()
+    with evaluating(model):
+        batch = model.encode(data.test)
+        fast = model.without_each(model.run(batch, model.embed(batch)))
+        shorter = replace(data.test[0], units=data.test[0].units[:3] + data.test[0].units[4:])
+        batch = model.encode([shorter])
+        anew = model.run(batch, model.embed(batch)).logits
+    torch.testing.assert_close(fast[0, 4], anew[0], atol=1e-12, rtol=1e-12)
+
+
+def test_a_text_without_words_does_not_disturb_the_others() -> None:
+    data = texts([6, 0, 4])
+    for boundaries in (True, False):
+        assert_equals_reading_anew(build("bilstm", data, boundaries=boundaries), data)
+    only = texts([0, 0, 0])
+    model = build("bilstm", data, boundaries=False)
+    with evaluating(model):
+        assert model.without_each(read(model, only.test)).shape == (3, 0, 3)
+
+
+def test_groups_hold_similar_lengths_and_every_text_once() -> None:
+    lengths = torch.tensor([30, 3, 400, 29, 2, 31, 0, 600, 3])
+    groups = list(lstm_deletion._groups(lengths))
+    assert sorted(torch.cat(groups).tolist()) == list(range(9))
+    assert [lengths[group].tolist() for group in groups] == [[0, 2, 3, 3, 29, 30, 31], [400], [600]]

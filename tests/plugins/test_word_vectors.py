@@ -1,0 +1,130 @@
+"""The words a model knows and the vectors they begin with."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from text_building import build, read
+
+from attnx import DataError, Example, UsageError
+from attnx.testing import toy_data
+from attnx_text.vocabulary import END, PAD, START, UNKNOWN, Vocabulary
+from attnx_text.word_vectors import read_vectors
+
+VECTORS = "one 1 2 3\ntwo -0.5 0.25 1e-2\nelsewhere 7 8 9\n"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "vectors.txt"
+    path.write_text(VECTORS, encoding="utf-8")
+    return path
+
+
+def test_words_are_ordered_by_frequency_then_alphabet() -> None:
+    vocabulary = Vocabulary.of([("b", "c", "a"), ("c", "a", "d")])
+    assert vocabulary.words[4:] == ("a", "c", "b", "d")
+    assert vocabulary.numbers(["a", "d", "e"]) == [4, 7, UNKNOWN]
+
+
+def test_rare_words_and_words_beyond_the_most_are_unknown() -> None:
+    texts = [("b", "c", "a"), ("c", "a", "c")]
+    assert Vocabulary.of(texts, min_count=2).words[4:] == ("c", "a")
+    assert Vocabulary.of(texts, max_words=1).words[4:] == ("c",)
+
+
+def test_a_special_name_in_a_text_is_an_unknown_word() -> None:
+    assert Vocabulary.of([("<pad>", "a")]).numbers(["<pad>", "<start>", "a"]) == [UNKNOWN, UNKNOWN, 4]
+
+
+def test_rows_are_padded_at_the_end() -> None:
+    rows, lengths = Vocabulary.of([("a",)]).rows([("a", "a"), (), ("b",)], boundaries=True)
+    assert rows.tolist() == [[START, 4, 4, END], [START, END, PAD, PAD], [START, UNKNOWN, END, PAD]]
+    assert lengths.tolist() == [4, 2, 3]
+
+
+def test_words_of_dev_and_test_are_not_learned() -> None:
+    model = build("bilstm")
+    assert "novel" not in model.vocabulary.number
+    batch = model.encode([Example("new", ("one", "novel"), 0)])
+    assert batch.inputs[0, 2] == UNKNOWN
+    assert batch.mask[0, 2], "an unknown word is a unit all the same"
+
+
+def test_vectors_of_known_words_are_taken_and_others_drawn(file: Path) -> None:
+    model = build("bilstm", embeddings=str(file), embedding=300)
+    table, number = model.word_vectors.weight / 10, model.vocabulary.number  # `build` multiplies by 10
+    assert table.shape == (len(model.vocabulary), 3)
+    torch.testing.assert_close(table[number["one"]], torch.tensor([1.0, 2.0, 3.0]))
+    torch.testing.assert_close(table[number["two"]], torch.tensor([-0.5, 0.25, 0.01]))
+    assert 0 < float(table[number["three"]].detach().abs().max()) < 1
+    assert not table[PAD].any()
+
+
+def test_compressed_files_and_a_first_line_of_counts_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "vectors.vec.gz"
+    path.write_bytes(gzip.compress(f"3 3\n{VECTORS}".encode()))
+    found, size = read_vectors(path, {"one": 0, "3": 1})
+    assert size == 3
+    assert list(found) == ["one"]
+    assert found["one"].tolist() == [1, 2, 3]
+
+
+def test_a_word_with_a_space_in_it_is_not_taken_for_its_beginning(tmp_path: Path) -> None:
+    path = tmp_path / "vectors.txt"
+    path.write_text("one 1 2\none more 3 4\n", encoding="utf-8")
+    assert read_vectors(path, {"one": 0})[0]["one"].tolist() == [1, 2]
+
+
+def test_frozen_vectors_do_not_change_in_training(file: Path) -> None:
+    model = build("average", embeddings=str(file), freeze=True)
+    assert not model.word_vectors.weight.requires_grad
+    assert build("average", embeddings=str(file)).word_vectors.weight.requires_grad
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("one 1 2 3\ntwo 1 x 3\n", r"vectors.txt:2: not a word and its vector"),
+        ("one 1 2 3\ntwo 1 2\n", r"vectors.txt:2: 2 numbers, but the first vector has 3"),
+        ("uno 1 2 3\n", "No word of the training data"),
+        ("", r"vectors.txt:1: not a word"),
+    ],
+)
+def test_a_bad_file_is_refused_with_its_line(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "vectors.txt"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(DataError, match=message):
+        build("bilstm", embeddings=str(path))
+
+
+def test_a_damaged_archive_is_a_data_error(tmp_path: Path) -> None:
+    path = tmp_path / "vectors.gz"
+    path.write_bytes(gzip.compress(VECTORS.encode())[:-12])
+    with pytest.raises(DataError, match="Cannot read word vectors"):
+        build("bilstm", embeddings=str(path))
+
+
+def test_a_missing_file_and_freezing_nothing_are_usage_errors() -> None:
+    with pytest.raises(UsageError, match="no such file"):
+        build("bilstm", embeddings="nowhere.txt")
+    with pytest.raises(UsageError, match="freeze"):
+        build("bilstm", freeze=True)
+
+
+def test_real_vectors_cover_real_words() -> None:
+    shared = Path(os.environ.get("ATTNX_SHARED", Path(__file__).parents[2] / ".." / "shared"))
+    path = shared / "data" / "glove" / "glove.6B.50d.subset.txt.gz"
+    if not path.exists():
+        pytest.skip(f"real word vectors are not at {path}")
+    found, size = read_vectors(path, {"the": 0, "film": 1, "qwxyz": 2})
+    assert size == 50
+    assert set(found) == {"the", "film"}
+    assert np.allclose(found["the"][:3], [0.418, 0.24968, -0.41242])
+    logits = read(build("bilstm", embeddings=str(path)), toy_data().test).logits
+    assert logits.isfinite().all()
