@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .randomness import Randomness
     from .results import Report
     from .spec import Options, RunSpec, Training
+    from .studies import Finding, Lab, Outputs, Study
     from .types import (
         Axis,
         Batch,
@@ -74,6 +75,7 @@ _MODULES = {
         "RunSpec",
         "Training",
     ),
+    "studies": ("Finding", "Lab", "Outputs", "Study"),
     "types": (
         "Axis",
         "Batch",
@@ -102,6 +104,10 @@ __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
     "Model",
     "SplitMetric",
     "Task",
+    "Study",
+    "Lab",
+    "Finding",
+    "Outputs",
     "Card",
     "Options",
     "hookimpl",

@@ -170,6 +170,62 @@ def evaluate(
     print(f"{state}: {outcome.folder}/report.md", file=sys.stderr)
 
 
+@app.command()
+def study(
+    name: Annotated[str, typer.Argument(help="Study, with its options as NAME:key=value.")],
+    task: Annotated[str | None, typer.Option(help="Task.  [default: sdc-digits]")] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Model or named composition.  [default: what the task recommends]")
+    ] = None,
+    projection: Annotated[str | None, typer.Option(help="From scores to attention.")] = None,
+    seeds: Annotated[str | None, typer.Option(help="Training seeds, as 0,1,2 or 0-9.  [default: 0]")] = None,
+    limit: Annotated[
+        str | None,
+        typer.Option(metavar="N", help="At most N examples of each split, or train=N,dev=N,test=N."),
+    ] = None,
+    train: Annotated[
+        str | None,
+        typer.Option(metavar="K=V,...", help="Training settings, as epochs=20,learning_rate=0.01."),
+    ] = None,
+    data_dir: Annotated[Path | None, typer.Option(help="Folder with local data.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder of studies.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the report as JSON and nothing else.")] = False,
+) -> None:
+    """Carry out a study that trains more than one model, reusing weights that are there.
+
+    Examples:
+
+      attnx study uniform-attention --task sdc-2d --seeds 0-4
+
+      attnx study adversarial-model:divergence=0.01 --task imdb --model bilstm-add --limit 2000
+    """
+    from .requests import read_request
+    from .spec import Choice
+
+    asked = {"task": task, "model": model, "projection": projection}
+    asked |= {"seeds": seeds, "limit": limit, "training": train}
+    request = read_request({key: value for key, value in asked.items() if value}, None)
+    catalog = _catalog()
+    chosen = Choice.parse(name)
+    catalog.find("study", chosen.name)
+
+    from .data import Source
+    from .progress import Progress
+    from .render import print_study
+    from .store import home, write_study
+    from .studies import run_study
+
+    progress = Progress()
+    source = Source.configured(catalog.registry.datasets, home() / "data", data_dir, progress)
+    report = run_study(chosen, request, catalog, source, progress)
+    folder = write_study(report, out)
+    if json:
+        sys.stdout.write(report.to_json())
+        return
+    print_study(report)
+    print(f"study: {folder}/study.json", file=sys.stderr)
+
+
 @app.command("list")
 def list_components(
     kind: Annotated[

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, get_args
 
 from .errors import PluginError
 
-Kind = Literal["task", "model", "projection", "importance", "metric"]
+Kind = Literal["task", "model", "projection", "importance", "metric", "study"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
 # What a component may need and another may provide. A plugin may add words of its own.

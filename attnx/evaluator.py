@@ -109,14 +109,14 @@ def obtain(
     progress: Progress,
 ) -> tuple[Model, TrainingRecord]:
     """A trained model: given ready, found in the weights cache, or trained now."""
-    made = plan.model.make()
-    if not isinstance(made, type):
-        return made.to(device), TrainingRecord(course=(), best_epoch=0)
+    ready = plan.model.make()
+    if not isinstance(ready, type):
+        return ready.to(device), TrainingRecord(course=(), best_epoch=0)
     followed = [named for named in metrics if named.component.follows_training]
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        model = made.build(data, plan.projection.make(), plan.model.options).to(device)  # type: ignore[attr-defined]
-        key = _weights_key(plan, data, seed, followed, device)
+        model = build(plan, data, device)
+        key = weights_key(plan, data, seed, followed, device)
         cached = Weights().find(key) if plan.repeatable else None
         if cached is not None:
             state, record = cached
@@ -135,6 +135,12 @@ def obtain(
     if plan.repeatable:
         Weights().write(key, model.state_dict(), trained.model_dump(mode="json"))
     return model, trained
+
+
+def build(plan: Plan, data: TaskData, device: torch.device) -> Model:
+    """The plan's model, untrained, with torch's randomness as it is."""
+    model: Model = plan.model.make().build(data, plan.projection.make(), plan.model.options)
+    return model.to(device)
 
 
 def _observe(
@@ -187,7 +193,7 @@ def _stamp(path: Path) -> list[str | int]:
     return [str(path.resolve()), stat.st_size, stat.st_mtime_ns]
 
 
-def _weights_key(
+def weights_key(
     plan: Plan, data: TaskData, seed: int, followed: Sequence[Named], device: torch.device
 ) -> str:
     """Everything that determines trained weights and the record of their training."""

@@ -42,6 +42,12 @@ def attnx_metrics() -> list[Card]:
 
 
 @hookspec
+def attnx_studies() -> list[Card]:
+    """Announce studies: questions that take more than one trained model to answer."""
+    raise AssertionError("a hook specification is never called")
+
+
+@hookspec
 def attnx_registry() -> str:
     """Contribute a registry fragment, as YAML text in the shape of registry.yaml."""
     raise AssertionError("a hook specification is never called")

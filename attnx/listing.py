@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .store import Runs
 
 WIDTH = 100
-PLURALS = {f"{kind}s": kind for kind in KINDS}
+PLURALS = {"studies" if kind == "study" else f"{kind}s": kind for kind in KINDS}
 
 
 def listing(catalog: Catalog, kind: str | None = None) -> str:

@@ -20,6 +20,7 @@ HOOK_OF_KIND: dict[Kind, str] = {
     "projection": "attnx_projections",
     "importance": "attnx_importances",
     "metric": "attnx_metrics",
+    "study": "attnx_studies",
 }
 
 

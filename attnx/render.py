@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
-from .results import Report, Summary, format_number
+from .results import ARROWS, Report, StudyReport, Summary, format_number
 
 WIDTH = 100
 
@@ -57,6 +58,34 @@ def _table(report: Report) -> Table:
         cells += [format_number(row.baselines.get(name)) for name in report.baseline_names]
         table.add_row(*cells, _count(row))
     return table
+
+
+def print_study(report: StudyReport, console: Console | None = None) -> None:
+    """Print one line for every finding, beside the published value where there is one."""
+    console = console or Console(width=None if Console().is_terminal else WIDTH, highlight=False)
+    names = report.labels
+    console.print(
+        f"\n[bold]{report.study.name}[/bold] · {names['task']} · {names['model']} · {names['projection']} · "
+        f"{len(report.spec.seeds)} seeds, {report.data['test']} test examples\n"
+    )
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name, justify in (
+        ("setting", "left"),
+        ("measure", "left"),
+        ("mean", "right"),
+        ("95 % interval", "right"),
+    ):
+        table.add_column(name, justify=justify)  # type: ignore[arg-type]
+    published = any(finding.published is not None for finding in report.findings)
+    if published:
+        table.add_column("published", justify="right")
+        table.add_column("in", style="dim")
+    for f in report.findings:
+        cells = [f.setting, f"{f.measure} {ARROWS[f.direction]}".rstrip(), format_number(f.mean)]
+        cells.append(f"[{format_number(f.low)}, {format_number(f.high)}]")
+        cells += [format_number(f.published), f.source] if published else []
+        table.add_row(*(Text(cell) for cell in cells))
+    console.print(table)
 
 
 def _costs(report: Report) -> str:

@@ -22,12 +22,14 @@ PROTOCOLS: dict[Kind, str] = {
     "projection": "AttentionProjection",
     "importance": "ImportanceMethod",
     "metric": "Metric",
+    "study": "Study",
 }
 REQUIRED: dict[Kind, tuple[str, ...]] = {
     "task": ("provides", "load"),
     "model": ("needs", "provides", "encode", "embed", "run", "decode", "reattend", "attention_parameters"),
     "projection": ("stochastic", "trains_by_expectation", "__call__"),
     "importance": ("needs", "__call__"),
+    "study": ("needs", "__call__"),
     "metric": ("needs", "family", "measures", "follows_training", "whole_split", "axis", "__call__"),
 }
 
@@ -166,6 +168,17 @@ class _Finder:
         options = validate_options(Training, {**training, **spec.training}, "training")
         assert isinstance(options, Training)
         return model, self.part("projection", spec.projection or Choice.parse(projection)), options
+
+
+def find_part(catalog: Catalog, kind: Kind, choice: Choice) -> Part:
+    """One component by itself, with its options checked."""
+    return _part(catalog.find(kind, choice.name), choice)
+
+
+def require_capabilities(part: Part, plan: Plan, catalog: Catalog) -> None:
+    """Refuse a part that needs what the plan's task and model do not give."""
+    provided = {*plan.task.provides, *plan.model.provides}
+    _require(part, provided, plan.task, plan.model, catalog)
 
 
 def _part(component: Component, choice: Choice, preset: Mapping[str, Any] | None = None) -> Part:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from .spec import RunSpec
+from .spec import Choice, RunSpec
 
 if TYPE_CHECKING:
     import pandas
@@ -217,6 +217,40 @@ class Report(_Record):
         if len(found) != 1:
             raise KeyError(f"{len(found)} summaries of {measure!r} for {explanation!r} in group {group!r}")
         return found[0]
+
+
+class Finding(_Record):
+    """One measure in one setting of a study, over all seeds."""
+
+    setting: str
+    measure: str
+    direction: Literal["up", "down", "none"]
+    mean: Number
+    sd: Number
+    low: Number
+    high: Number
+    n: int
+    seeds: tuple[Number, ...]
+    published: Number
+    source: str
+
+
+class StudyReport(_Record):
+    """Everything a study found."""
+
+    schema_: Literal[1] = Field(default=SCHEMA, alias="schema")
+    study: Choice
+    labels: dict[str, str]
+    spec: RunSpec
+    data: dict[str, str]
+    plugins: tuple[PluginUsed, ...]
+    environment: dict[str, str]
+    findings: tuple[Finding, ...]
+    seconds: float
+
+    def to_json(self) -> str:
+        """The report as JSON text."""
+        return json.dumps(self.model_dump(mode="json", by_alias=True), indent=1, ensure_ascii=False) + "\n"
 
 
 def format_number(value: float | None) -> str:

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import platformdirs
 
 from .errors import PluginError, UsageError
-from .results import Report
+from .results import Report, StudyReport
+from .spec import digest
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -78,6 +79,15 @@ class Runs:
         found = self.root.glob("*/report.json") if self.root.exists() else iter(())
         for path in sorted(found, key=lambda path: path.stat().st_mtime, reverse=True):
             yield Report.from_json(path.read_text(encoding="utf-8"))
+
+
+def write_study(report: StudyReport, root: Path | None = None) -> Path:
+    """Write a study's report into a folder named by what was asked."""
+    name = digest(report.study.label, report.spec.canonical())
+    final = (root or home() / "studies") / f"{report.study.name}-{name}"
+    with _aside(final) as folder:
+        (folder / "study.json").write_text(report.to_json(), encoding="utf-8")
+    return final
 
 
 class Weights:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
 
 import torch
 from pydantic import BaseModel, ConfigDict
@@ -16,6 +16,8 @@ from .progress import Progress
 from .protocols import Model
 from .spec import Training
 from .types import Batch, TaskData, Trace
+
+Objective = Callable[[Model, Batch], Tensor]
 
 
 class Epoch(BaseModel):
@@ -49,10 +51,13 @@ def train(
     device: torch.device,
     progress: Progress,
     label: str,
+    objective: Objective | None = None,
+    keep: Literal["best", "last"] = "best",
 ) -> TrainingRecord:
-    """Train a model in place and leave it with the weights that were best on dev.
+    """Train a model in place and leave it with the weights that were best on dev, or the last ones.
 
-    Best is the highest dev accuracy, the lower dev loss among equals.
+    Best is the highest dev accuracy, the lower dev loss among equals. Parameters that are frozen
+    beforehand stay as they are. Without an objective the loss is `loss`.
     """
     encoded = model.encode(data.train).to(device)
     dev = [batch for _, batch in batches(model.encode(data.dev).to(device))]
@@ -67,7 +72,10 @@ def train(
             losses: list[Tensor] = []
             for batch in shuffled(encoded, training.batch_size, generator):
                 optimizer.zero_grad(set_to_none=True)
-                value = loss(model, batch, training.entropy, class_weights)
+                if objective is None:
+                    value = loss(model, batch, training.entropy, class_weights)
+                else:
+                    value = objective(model, batch)
                 value.backward()
                 if training.clip:
                     torch.nn.utils.clip_grad_norm_(model.parameters(), training.clip)
@@ -75,7 +83,8 @@ def train(
                 losses.append(value.detach())
             now = _assess(model, dev, epoch, float(torch.stack(losses).mean()), followed, seed)
             course.append(now)
-            if (now.dev_accuracy, -now.dev_loss) > (best.dev_accuracy, -best.dev_loss):
+            better = (now.dev_accuracy, -now.dev_loss) > (best.dev_accuracy, -best.dev_loss)
+            if better or keep == "last":
                 best, best_state = now, _copy(model)
             step(1, f"loss {now.loss:.3f}, dev accuracy {now.dev_accuracy:.3f}")
             if training.patience and epoch - best.epoch >= training.patience:
@@ -150,10 +159,11 @@ def _assess(
 def _optimizer(model: Model, training: Training) -> torch.optim.Optimizer:
     """Adam (amsgrad) with weight decay on everything but the attention parameters."""
     free = {id(parameter) for parameter in model.attention_parameters()}
+    trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
     groups = [
-        {"params": [p for p in model.parameters() if id(p) in free], "weight_decay": 0.0},
+        {"params": [p for p in trained if id(p) in free], "weight_decay": 0.0},
         {
-            "params": [p for p in model.parameters() if id(p) not in free],
+            "params": [p for p in trained if id(p) not in free],
             "weight_decay": training.weight_decay,
         },
     ]
