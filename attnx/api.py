@@ -11,9 +11,10 @@ from .component import Kind
 from .data import Source
 from .evaluator import carry_out
 from .progress import Progress
+from .requests import validated
 from .resolve import resolve
 from .results import Report
-from .spec import Choice, Limit, RunSpec
+from .spec import Choice, Limit
 from .store import Runs, home
 
 
@@ -52,7 +53,7 @@ def evaluate(
         objects[kind, name] = thing
         return Choice(name=name)
 
-    spec = RunSpec(
+    spec = validated(
         task=choice("task", task),
         model=None if model is None else choice("model", model),
         projection=None if projection is None else choice("projection", projection),

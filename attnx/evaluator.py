@@ -21,7 +21,7 @@ from .protocols import Model
 from .resolve import Part, Plan
 from .results import PluginUsed, Provenance, Report
 from .spec import canonical_json, digest
-from .store import Runs, Weights, code_hash, tensors_hash
+from .store import Runs, Weights, check_writable, code_hash, tensors_hash
 from .summarise import SeedResult, costs, curves, quality, summaries
 from .training import TrainingRecord, train
 from .types import TaskData
@@ -53,7 +53,8 @@ def carry_out(
     found = None if fresh else runs.find(name)
     if found is not None:
         return Outcome(found, runs.folder(name), stored=True)
-    runs.check_writable()
+    check_writable(runs.root, "--out")
+    check_writable(Weights().root, "ATTNX_HOME")
     report = run(plan, name, source, progress or Progress())
     return Outcome(report, runs.write(report), stored=False)
 
@@ -228,8 +229,8 @@ def choose_device(name: str) -> torch.device:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
         device = torch.device(name)
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as error:
+        torch.zeros(1, device=device).item()
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
         raise UsageError(f"Device '{name}' is not available here; use --device auto or cpu.") from error
     return device
 

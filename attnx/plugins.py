@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
@@ -68,7 +69,7 @@ def load_plugin(point: EntryPoint) -> Plugin:
             for kind, hook in HOOK_OF_KIND.items()
             for card in _cards(hooks, hook)
         )
-        registry = "\n".join(_call(hooks, "attnx_registry"))
+        registry = "\n".join(_fragments(hooks, "attnx_registry"))
     except PluginError as error:
         return Plugin(point.name, distribution, version, failure=str(error))
     return Plugin(point.name, distribution, version, components, registry)
@@ -85,10 +86,17 @@ def _register(point: EntryPoint) -> Any:
 
 def _cards(hooks: Any, hook: str) -> Iterator[Card]:
     for cards in _call(hooks, hook):
-        for card in cards:
+        for card in _attempt(f"hook '{hook}' failed", partial(list, cards)):
             if not isinstance(card, Card):
                 raise PluginError(f"hook '{hook}' must return a list of attnx.Card, got {card!r}")
             yield card
+
+
+def _fragments(hooks: Any, hook: str) -> Iterator[str]:
+    for text in _call(hooks, hook):
+        if not isinstance(text, str):
+            raise PluginError(f"hook '{hook}' must return YAML text, got {text!r}")
+        yield text
 
 
 def _call(hooks: Any, hook: str) -> list[Any]:
@@ -99,6 +107,6 @@ def _attempt(what: str, action: Callable[[], Any]) -> Any:
     """Run a plugin's own code, which may raise anything at all."""
     try:
         return action()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         reason = " ".join(str(error).split())
         raise PluginError(f"{what}: {type(error).__name__}: {reason}") from error

@@ -62,10 +62,13 @@ def read_registry(plugins: Iterable[Plugin]) -> Registry:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise PluginError(f"cannot read registry {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise PluginError(f"{path}: not valid UTF-8: {error}") from error
     joined = parse_registry(text, str(path))
     for plugin in plugins:
         if plugin.registry:
-            joined = _join(joined, parse_registry(plugin.registry, f"registry of plugin {plugin.title}"))
+            origin = f"registry of plugin {plugin.title}"
+            joined = _join(joined, parse_registry(plugin.registry, origin), origin)
     names = {c.name for plugin in plugins for c in plugin.components if c.kind == "model"}
     for name in names & set(joined.models):
         raise PluginError(f"{path}: models.{name}: a composition may not have the name of a component")
@@ -92,10 +95,10 @@ def parse_registry(text: str, origin: str) -> Registry:
         raise PluginError(f"{origin}: {where}: {first['msg']}") from error
 
 
-def _join(first: Registry, second: Registry) -> Registry:
+def _join(first: Registry, second: Registry, origin: str) -> Registry:
     for section in ("models", "experiments", "datasets"):
         for name in getattr(first, section).keys() & getattr(second, section).keys():
-            raise PluginError(f"registry entry {section}.{name} is given twice")
+            raise PluginError(f"{origin}: registry entry {section}.{name} is given twice")
     return Registry(
         schema=first.schema_,
         models=first.models | second.models,

@@ -24,13 +24,17 @@ def read_request(asked: dict[str, Any], file: Path | None) -> RunSpec:
         fields["limit"] = Limit.parse(str(fields["limit"]))
     if isinstance(fields.get("training"), str):
         fields["training"] = Choice.parse(f"training:{fields['training']}").options
+    return validated(f"{file}: " if file else "", **fields)
+
+
+def validated(origin: str = "", **fields: Any) -> RunSpec:
+    """The spec of these fields; an error names the field and where it was written."""
     try:
         return RunSpec.model_validate(fields)
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
-        where = f"{file}: {key}" if file else key
-        raise UsageError(f"Bad value for {where}: {first['msg']}.") from error
+        raise UsageError(f"Bad value for {origin}{key}: {first['msg']}.") from error
 
 
 def parse_seeds(text: str) -> tuple[int, ...]:

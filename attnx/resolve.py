@@ -11,7 +11,8 @@ from typing import Any
 
 from .catalog import Catalog
 from .component import CAPABILITIES, Component, Kind
-from .errors import UsageError
+from .errors import PluginError, UsageError
+from .registry import Composition
 from .spec import Choice, Options, RunSpec, Training, validate_options
 
 BASELINES = ("random", "uniform")
@@ -162,12 +163,23 @@ class _Finder:
                 recommended = self.catalog.registry.models.get(usual)
                 composition = recommended if recommended and recommended.model == component.name else None
             preset = composition.options if composition else {}
+            if composition is not None:
+                _check_composition(component, composition)
             model = _part(component, choice, preset)
             projection = (composition.projection if composition else "") or "softmax"
             training = composition.training if composition else {}
         options = validate_options(Training, {**training, **spec.training}, "training")
         assert isinstance(options, Training)
         return model, self.part("projection", spec.projection or Choice.parse(projection)), options
+
+
+def _check_composition(component: Component, composition: Composition) -> None:
+    """Blame the registry, not the user, for a composition that does not fit its model."""
+    try:
+        _part(component, Choice(name=component.name, options=composition.options))
+        validate_options(Training, composition.training, "training")
+    except UsageError as error:
+        raise PluginError(f"the registry's composition of '{composition.model}' is wrong: {error}") from error
 
 
 def find_part(catalog: Catalog, kind: Kind, choice: Choice) -> Part:

@@ -54,7 +54,8 @@ def bootstrap(values: Array, resamples: int = RESAMPLES) -> tuple[Array, Array]:
     low, high = np.full(columns, np.nan), np.full(columns, np.nan)
     some = ~np.isnan(means).all(0)
     tail = (1 - LEVEL) / 2
-    low[some], high[some] = np.nanquantile(means[:, some], [tail, 1 - tail], axis=0)
+    if some.any():
+        low[some], high[some] = np.nanquantile(means[:, some], [tail, 1 - tail], axis=0)
     return low, high
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import importlib.util
 import json
@@ -9,7 +10,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,18 @@ def home() -> Path:
     return Path(given) if given else platformdirs.user_cache_path("attnx")
 
 
+def check_writable(folder: Path, setting: str) -> None:
+    """Refuse a folder that cannot be written, before anything is computed."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise UsageError(
+            f"Cannot write to '{folder}': {error.strerror}. Choose another folder with {setting}."
+        ) from error
+
+
 @contextmanager
 def _aside(final: Path) -> Iterator[Path]:
     """A temporary folder beside `final`, moved into its place only when all went well."""
@@ -36,11 +49,23 @@ def _aside(final: Path) -> Iterator[Path]:
     temporary = Path(tempfile.mkdtemp(prefix=".writing-", dir=final.parent))
     try:
         yield temporary
-        if final.exists():
-            shutil.rmtree(final)
-        temporary.rename(final)
+        _replace(final, temporary)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _replace(final: Path, temporary: Path) -> None:
+    """Move a folder into its place; of several writers at once the last one stays."""
+    while True:
+        try:
+            temporary.rename(final)  # fails when somebody's folder is there
+            return
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+        aside = tempfile.TemporaryDirectory(prefix=".writing-", dir=final.parent)
+        with aside as old, suppress(FileNotFoundError):  # another writer may have been faster
+            final.rename(Path(old) / "old")
 
 
 class Runs:
@@ -49,20 +74,9 @@ class Runs:
     def __init__(self, root: Path | None = None) -> None:
         self.root = root or home() / "runs"
 
-    def check_writable(self) -> None:
-        """Refuse a folder that cannot be written, before anything is computed."""
-        try:
-            self.root.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=self.root):
-                pass
-        except OSError as error:
-            raise UsageError(
-                f"Cannot write runs to '{self.root}': {error.strerror}. Choose another folder with --out."
-            ) from error
-
     def find(self, fingerprint: str) -> Report | None:
-        path = self.folder(fingerprint) / "report.json"
-        return Report.from_json(path.read_text(encoding="utf-8")) if path.exists() else None
+        """The report of a run; None where there is none that this version can read."""
+        return _read_report(self.folder(fingerprint) / "report.json")
 
     def folder(self, fingerprint: str) -> Path:
         return self.root / fingerprint
@@ -78,7 +92,17 @@ class Runs:
         """Finished runs, newest first."""
         found = self.root.glob("*/report.json") if self.root.exists() else iter(())
         for path in sorted(found, key=lambda path: path.stat().st_mtime, reverse=True):
-            yield Report.from_json(path.read_text(encoding="utf-8"))
+            report = _read_report(path)
+            if report is not None:
+                yield report
+
+
+def _read_report(path: Path) -> Report | None:
+    """A report, or None where no file is, or one of another version or damaged."""
+    try:
+        return Report.from_json(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return None
 
 
 def write_study(report: StudyReport, root: Path | None = None) -> Path:

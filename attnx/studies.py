@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
@@ -22,12 +22,12 @@ from .evaluator import build, choose_device, environment, obtain, plugins_used, 
 from .measuring import Measurement, Named, observe, trace_of
 from .progress import Progress
 from .protocols import Model
-from .resolve import Part, Plan, resolve
+from .resolve import Part, Plan, find_part, require_capabilities, resolve
 from .results import Finding as FindingRow
 from .results import StudyReport
 from .spec import Choice, RunSpec, digest
 from .statistics import bootstrap, mean_over_seeds, pooled_sd, seed_means
-from .store import Weights
+from .store import Weights, tensors_hash
 from .training import Objective, train
 from .types import Batch, Direction, TaskData
 
@@ -80,16 +80,22 @@ class Lab:
     device: torch.device
     progress: Progress
     study: Part
-    trained: dict[str, str] = field(default_factory=dict)  # weights by what they are
+    asked: RunSpec  # as the user put it, no default written out
 
     @property
     def seeds(self) -> tuple[int, ...]:
         return self.plan.spec.seeds
 
     def variant(self, **changes: Any) -> Plan:
-        """The plan with some fields of its spec changed, such as projection="uniform"."""
-        fields = {key: Choice.parse(v) if isinstance(v, str) else v for key, v in changes.items()}
-        return resolve(self.plan.spec.model_copy(update=fields), self.catalog)
+        """The plan with some fields of its spec changed, such as projection="uniform".
+
+        What the user did not say is decided anew: another model brings its own training settings.
+        """
+        return resolve(RunSpec.model_validate({**self.asked.model_dump(), **changes}), self.catalog)
+
+    def within(self, study: str) -> Lab:
+        """The same lab as another study has it: what it trains, and finds trained, is that study's."""
+        return replace(self, study=find_part(self.catalog, "study", Choice.parse(study)))
 
     def model(self, seed: int, plan: Plan | None = None) -> Model:
         """A model trained as the plan says; its weights are cached as those of any run."""
@@ -111,13 +117,19 @@ class Lab:
         objective: Objective | None = None,
         keep: Literal["best", "last"] = "best",
         plan: Plan | None = None,
+        beside: Sequence[Model] = (),
     ) -> Model:
-        """Train a model of one's own making; `name` tells it from the others of this study."""
+        """Train a model of one's own making; `name` tells it from the others of this study.
+
+        `beside` are the other models its training depends on: with other weights in them, or in the
+        model itself to start from, it is trained anew.
+        """
         plan = plan or self.plan
         used = plugins_used([self.study])[0]
         options = self.study.options.model_dump_json()
         base = weights_key(plan, self.data, seed, (), self.device)
-        key = digest(base, self.study.label, options, used.code, name)
+        start = [tensors_hash(m.state_dict()) for m in (model, *beside)]
+        key = digest(base, self.study.choice.name, options, used.code, name, *start)
         cached = Weights().find(key)
         if cached is not None:
             model.load_state_dict(cached[0])
@@ -176,8 +188,6 @@ class Lab:
         ).measurements
 
     def _named(self, kind: Literal["importance", "metric"], text: str) -> Named:
-        from .resolve import find_part
-
         return Named(text, find_part(self.catalog, kind, Choice.parse(text)).make())
 
 
@@ -185,15 +195,13 @@ def run_study(
     choice: Choice, spec: RunSpec, catalog: Catalog, source: Source, progress: Progress
 ) -> StudyReport:
     """Carry out a study on the task and model of a spec."""
-    from .resolve import find_part, require_capabilities
-
     started = time.perf_counter()
     plan = resolve(spec, catalog)
     part = find_part(catalog, "study", choice)
     require_capabilities(part, plan, catalog)
     device = choose_device(spec.device)
     data = load_data(plan.task.make(), source, spec.limit)
-    lab = Lab(plan, catalog, data, device, progress, part)
+    lab = Lab(plan, catalog, data, device, progress, part, spec)
     findings = part.make()(lab)
     return StudyReport(
         study=part.choice,

@@ -14,11 +14,11 @@ from torch import Tensor
 from attnx.catalog import Catalog
 from attnx.component import KINDS, Component, Kind
 from attnx.errors import CheckFailed
-from attnx.protocols import ImportanceMethod, Metric, Model, Task
+from attnx.protocols import ImportanceMethod, Metric, Model, SplitMetric, Task
 from attnx.testing import LAWS, ToyModel, check, check_component, results, toy_data
 from attnx.testing.model_laws import ModelOnTask
 from attnx.testing.toy import ToySoftmax
-from attnx.types import Axis, Batch, Evidence, Measure, TaskData, Trace
+from attnx.types import Axis, Batch, Conclusion, Corpus, Evidence, Measure, TaskData, Trace
 
 SPLITS = ("train", "dev", "test")
 
@@ -77,6 +77,23 @@ class OnRationale(Metric):
         return (self(evidence)[:, None] > torch.tensor(self.axis.points)).double()
 
 
+class WeightByLength(SplitMetric):
+    """The top unit's mean weight in a split, and the same by number of units."""
+
+    family = "shape"
+    whole_split = True
+    measures = (Measure("top weight", "none", (0, 1)),)
+
+    def keep(self, evidence: Evidence, corpus: Corpus) -> tuple[Tensor, ...]:
+        return evidence.explanation.values.amax(1), evidence.trace.batch.mask.sum(1)
+
+    def conclude(self, kept: tuple[Tensor, ...], corpus: Corpus) -> Conclusion:
+        top, units = kept
+        lengths = corpus.unit_counts.unique().tolist()
+        by_length = torch.stack([top[units == length].mean() for length in lengths])
+        return Conclusion(top.mean()[None], ((Axis("top weight", "units", tuple(lengths)), by_length),))
+
+
 CORRECT: dict[str, tuple[Kind, Any]] = {
     "projection": ("projection", ToySoftmax()),
     "model": ("model", ToyModel()),
@@ -85,6 +102,7 @@ CORRECT: dict[str, tuple[Kind, Any]] = {
     "importance with gradients": ("importance", Gradients()),
     "metric": ("metric", OnRationale()),
     "metric without a curve": ("metric", type("Scalar", (OnRationale,), {"axis": None})()),
+    "metric of a whole split": ("metric", WeightByLength()),
 }
 
 
@@ -93,7 +111,7 @@ def mutant(correct: type, **methods: Any) -> Any:
     return type(f"Mutant{correct.__name__}", (correct,), methods)()
 
 
-softmax, weight_on_rationale = ToySoftmax(), OnRationale()
+softmax, weight_on_rationale, weight_by_length = ToySoftmax(), OnRationale(), WeightByLength()
 run, decode, classify = ToyModel.run, ToyModel.decode, ToyModel._classify
 
 
@@ -122,6 +140,23 @@ def weighing(f: Callable[[Any, Trace], Tensor], needs: tuple[str, ...] = ()) -> 
 
 def measuring(f: Callable[[Tensor, Batch], Tensor]) -> Any:
     return mutant(OnRationale, __call__=lambda _, e: f(weight_on_rationale(e), e.trace.batch))
+
+
+def keeping(f: Callable[[Tensor, Batch], Tensor]) -> Any:
+    """Keeps something else in place of the top weights [B]."""
+
+    def keep(_: Any, e: Evidence, corpus: Corpus) -> tuple[Tensor, ...]:
+        top, units = weight_by_length.keep(e, corpus)
+        return f(top, e.trace.batch), units
+
+    return mutant(WeightByLength, keep=keep)
+
+
+def concluding(f: Callable[[Conclusion, Tensor], Conclusion]) -> Any:
+    """Concludes something else from the verdict and the top weights [N]."""
+    return mutant(
+        WeightByLength, conclude=lambda _, kept, corpus: f(weight_by_length.conclude(kept, corpus), kept[0])
+    )
 
 
 def half_attention(model: ToyModel, batch: Batch, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -247,12 +282,26 @@ MUTANTS: dict[str, dict[str, Any]] = {
         "to be trained": weighing(lambda model, trace: model.requires_grad_() and trace.attention),
         "it fails with": weighing(lambda model, trace: trace.attention.reshape(-1, 1000)),
     },
-    "bounds": {"outside (0, 1)": measuring(lambda values, batch: values + 2)},
+    "bounds": {
+        "outside (0, 1)": measuring(lambda values, batch: values + 2),
+        "top weight is [2.": keeping(lambda top, batch: top + 2),
+    },
     "metric-company": {
         "alone gives another": measuring(lambda values, batch: values / batch.mask.shape[1]),
         "reverse order": measuring(lambda values, batch: values / torch.arange(1, 1 + len(batch))),
     },
+    "split-company": {
+        "batches of one": keeping(lambda top, batch: top / batch.mask.shape[1]),
+        "reverse order": concluding(lambda verdict, top: replace(verdict, values=top[:1])),
+    },
+    "split-verdict": {
+        "not (1,)": concluding(lambda verdict, top: replace(verdict, values=top[:2])),
+        "the curve 'top weight'": concluding(
+            lambda verdict, top: replace(verdict, curves=((verdict.curves[0][0], top),))
+        ),
+    },
     "undefined": {
+        "ordinary split is undefined": keeping(lambda top, batch: top * torch.nan),
         "without a rationale got": measuring(lambda values, batch: values.nan_to_num()),
         "every example is undefined": measuring(lambda values, batch: values + 0 * values.sum()),
     },

@@ -137,7 +137,6 @@ def test_a_registry_that_cannot_be_read_is_refused(
     assert cli("list") == (3, "", said)
 
 
-@pytest.mark.xfail(reason="a registry that is not UTF-8 is a UnicodeDecodeError", strict=True)
 def test_a_registry_that_is_not_text_is_refused(own: Callable[[str], Path], cli: Cli) -> None:
     file = own("")
     file.write_bytes(b"schema: 1 # \xff\n")
@@ -165,7 +164,6 @@ def test_an_entry_given_twice_is_refused(section: str) -> None:
         read_registry(both)
 
 
-@pytest.mark.xfail(reason="the message names neither plugin", strict=True)
 def test_an_entry_given_twice_names_the_plugin() -> None:
     both = [plugin(name, fragment("models", "same")) for name in ("first", "second")]
     with pytest.raises(PluginError, match=r"second \(attnx-second 1\)"):

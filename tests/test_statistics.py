@@ -89,7 +89,6 @@ def test_an_undefined_measure_has_undefined_statistics_and_harms_no_other() -> N
         assert np.isnan(statistic).tolist() == [False, True, False]
 
 
-@pytest.mark.xfail(reason="bootstrap cannot do without a single defined measure", strict=True)
 def test_statistics_of_nothing_but_undefined_values_are_undefined() -> None:
     values = np.full((2, 5, 2), np.nan)
     low, high = bootstrap(values)

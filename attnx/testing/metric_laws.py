@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import random
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TypeGuard
 
 import torch
 from torch import Tensor
 
 from ..batching import evaluating
 from ..measuring import Named, trace_of, values_of
-from ..protocols import Metric
+from ..protocols import Metric, SplitMetric
 from ..randomness import Randomness
-from ..types import Evidence, Example, Importance
+from ..types import Conclusion, Corpus, Evidence, Example, Importance
 from .laws import law, require
 from .model_laws import close
-from .toy import ToyModel, toy_data
+from .toy import WORDS, ToyModel, toy_data
+
+SPLIT = 150  # examples
 
 
-def _measure(metric: Metric, examples: Sequence[Example], explanation: str = "attention") -> Tensor:
-    """[B, M] values for these examples, with attention or another explanation."""
+@contextmanager
+def _evidence(examples: Sequence[Example], explanation: str) -> Iterator[Evidence]:
+    """One batch of these examples, explained by attention or otherwise."""
     model = ToyModel()
     batch = model.encode(examples)
     with evaluating(model):
@@ -31,14 +37,49 @@ def _measure(metric: Metric, examples: Sequence[Example], explanation: str = "at
         }[explanation]
         reference = Importance("reference", noise[:, 1], trace.predicted)
         importance = Importance(explanation, values, trace.predicted)
-        evidence = Evidence(trace, importance, reference, model, Randomness(0))
+        yield Evidence(trace, importance, reference, model, Randomness(0))
+
+
+def _measure(metric: Metric, examples: Sequence[Example], explanation: str = "attention") -> Tensor:
+    """[B, M] values for these examples, with attention or another explanation."""
+    with _evidence(examples, explanation) as evidence:
         return values_of(Named("metric", metric), evidence)
+
+
+def _conclude(
+    metric: SplitMetric, batches: Sequence[Sequence[Example]], explanation: str = "attention"
+) -> Conclusion:
+    """The verdict on a split that is given in these batches."""
+    units = [len(example.units) for examples in batches for example in examples]
+    corpus = Corpus(unit_counts=torch.tensor(units))
+    parts = []
+    for examples in batches:
+        with _evidence(examples, explanation) as evidence:
+            parts.append(metric.keep(evidence, corpus))
+    with torch.no_grad():
+        return metric.conclude(tuple(torch.cat(kept) for kept in zip(*parts, strict=True)), corpus)
+
+
+def _split() -> list[Example]:
+    """As many toy sentences as a statement about a whole split may take."""
+    rng = random.Random(0)
+    return [
+        Example(f"toy-{i}", tuple(rng.choices(WORDS[1:], k=n)), i % 2, rationale=(True,) + (False,) * (n - 1))
+        for i, n in enumerate(rng.choices(range(2, 8), k=SPLIT))
+    ]
+
+
+def _is_split_metric(metric: Metric) -> TypeGuard[SplitMetric]:
+    return metric.whole_split
 
 
 @law("metric", "values are within the declared bounds, or NaN")
 def bounds(metric: Metric) -> None:
     for explanation in ("attention", "random", "zero"):
-        values = _measure(metric, toy_data().test, explanation)
+        if _is_split_metric(metric):
+            values = _conclude(metric, [_split()], explanation).values[None]
+        else:
+            values = _measure(metric, toy_data().test, explanation)
         for column, measure in enumerate(metric.measures):
             v = values[:, column]
             low, high = measure.bounds
@@ -48,6 +89,8 @@ def bounds(metric: Metric) -> None:
 
 @law("metric", "padding, order and company never change a value")
 def metric_company(metric: Metric) -> None:
+    if _is_split_metric(metric):
+        return
     examples = toy_data().test
     values = _measure(metric, examples).nan_to_num(-99)
     backwards = _measure(metric, examples[::-1]).nan_to_num(-99).flip(0)
@@ -56,8 +99,36 @@ def metric_company(metric: Metric) -> None:
     require(close(values, alone), "an example alone gives another value than in a batch")
 
 
+@law("metric", "padding, batches and the order of a split never change the verdict on it")
+def split_company(metric: Metric) -> None:
+    if not _is_split_metric(metric):
+        return
+    examples = _split()
+    values = _conclude(metric, [examples]).values.nan_to_num(-99)
+    backwards = _conclude(metric, [examples[::-1]]).values.nan_to_num(-99)
+    require(close(values, backwards), "a split in reverse order gets another verdict")
+    alone = _conclude(metric, [[example] for example in examples]).values.nan_to_num(-99)
+    require(close(values, alone), "a split in batches of one gets another verdict")
+
+
+@law("metric", "a verdict has one value per measure, and curves with one per point of their axis")
+def split_verdict(metric: Metric) -> None:
+    if not _is_split_metric(metric):
+        return
+    verdict = _conclude(metric, [_split()])
+    found, expected = tuple(verdict.values.shape), (len(metric.measures),)
+    require(found == expected, f"the values have shape {found}, not {expected}")
+    for axis, line in verdict.curves:
+        found, expected = tuple(line.shape), (len(axis.points),)
+        require(found == expected, f"the curve '{axis.name}' has shape {found}, not {expected}")
+
+
 @law("metric", "an example that lacks what the metric needs is NaN, and no other is because of it")
 def undefined(metric: Metric) -> None:
+    if _is_split_metric(metric):
+        verdict = _conclude(metric, [_split()]).values
+        require(not bool(verdict.isnan().all()), "the verdict on an ordinary split is undefined")
+        return
     examples = toy_data().test
     values = _measure(metric, examples)
     known = [row for row, example in enumerate(examples) if example.rationale is not None]
@@ -71,11 +142,7 @@ def undefined(metric: Metric) -> None:
 def metric_curve(metric: Metric) -> None:
     if metric.axis is None:
         return
-    model = ToyModel()
-    batch = model.encode(toy_data().test)
-    with evaluating(model):
-        trace = trace_of(model, batch)
-        importance = Importance("attention", trace.attention, trace.predicted)
-        curve = metric.curve(Evidence(trace, importance, importance, model, Randomness(0)))
-    expected = (len(batch), len(metric.axis.points))
+    with _evidence(toy_data().test, "attention") as evidence:
+        curve = metric.curve(evidence)
+    expected = (len(toy_data().test), len(metric.axis.points))
     require(tuple(curve.shape) == expected, f"the curve has shape {tuple(curve.shape)}, not {expected}")

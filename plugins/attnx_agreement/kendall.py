@@ -41,14 +41,13 @@ def agreement(x: Floats, y: Floats, mask: Booleans) -> tuple[Floats, Floats, Flo
     """τ_b, significance and ceiling, each [B], of scores [B, L] over the mask."""
     finite = (np.isfinite(x) & np.isfinite(y)) | ~mask
     pairs = count_pairs(x, y, mask & finite.all(1, keepdims=True))
-    tau = _scaled(pairs.balance, pairs)
+    tau, ceiling = _scaled(np.stack([pairs.balance, pairs.best_balance]), pairs)
     significant = np.where(np.isnan(tau), np.nan, p_values(pairs) <= LEVEL)
-    return tau, significant, _scaled(pairs.best_balance, pairs)
+    return tau, significant, ceiling
 
 
 def _scaled(balance: Integers, pairs: Pairs) -> Floats:
-    """[B] a balance of pairs as τ_b, NaN where x or y orders no pair at all."""
+    """[..., B] balances of pairs as τ_b, NaN where x or y orders no pair at all."""
     x, y = (pairs.total - ties.pairs for ties in (pairs.x, pairs.y))
-    defined = (x > 0) & (y > 0)
-    tau = balance / np.sqrt(np.where(defined, x, np.nan)) / np.sqrt(np.where(defined, y, np.nan))
-    return np.clip(tau, -1, 1)  # rounding
+    x, y = (np.sqrt(np.where((x > 0) & (y > 0), ordered, np.nan)) for ordered in (x, y))
+    return np.clip(balance / x / y, -1, 1)  # rounding

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 Integers = np.ndarray[Any, np.dtype[np.int64]]
 Booleans = np.ndarray[Any, np.dtype[np.bool_]]
 
-SMALLEST = 8  # block of columns that is compared pair by pair: sorting is faster from about here on
+SMALLEST = 12  # block of columns that is compared pair by pair: from about here on merging is faster
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,20 +111,20 @@ def _tie_starts(ordered: np.ndarray[Any, Any]) -> Integers:
 def _inversions(ranks: Integers) -> Integers:
     """[B] pairs of columns whose ranks stand in descending order.
 
-    Blocks of 8 to 16 columns are compared pair by pair, then merged two by two. The low bits of a
+    Blocks of 12 to 24 columns are compared pair by pair, then merged two by two. The low bits of a
     key number its first block: after a merge, the bit of that level says which half it comes from.
     """
     rows, columns = ranks.shape
     merges = max(0, (columns // SMALLEST).bit_length() - 1)
     half = -(-columns >> merges)  # the size of a block, rounded up
-    narrow = np.int32 if columns < 2**15 else np.int64
-    keys = np.full((rows, half << merges), columns, dtype=narrow)  # padding never descends
-    keys[:, :columns] = ranks
-    keys <<= merges
-    keys |= np.repeat(np.arange(1 << merges, dtype=narrow), half)
-    across = np.ascontiguousarray(keys.reshape(-1, half).T)  # [half, B·blocks]
-    descents = sum((across[:j] > across[j]).sum(0) for j in range(1, half))
-    count = np.reshape(descents, (rows, -1)).sum(1)
+    small, large = (np.int16, np.int32) if columns < 2**15 else (np.int32, np.int64)
+    padded = np.full((rows, half << merges), columns, dtype=small)  # padding never descends
+    padded[:, :columns] = ranks
+    across = np.ascontiguousarray(padded.reshape(-1, half).T)  # [half, B·blocks]
+    earlier, later = _pairs_of_columns(half)
+    descends = across[earlier] > across[later]  # [at most 276, B·blocks]
+    count = descends.sum(0, dtype=np.uint16).reshape(rows, -1).sum(1, dtype=np.int64)
+    keys = padded.astype(large) << merges | np.repeat(np.arange(1 << merges, dtype=large), half)
     for level in range(merges):
         merged = keys.reshape(-1, 2 * half)
         merged.sort(axis=-1)
@@ -133,3 +134,8 @@ def _inversions(ranks: Integers) -> Integers:
         count += passed.reshape(rows, -1).sum(1)
         half *= 2
     return count
+
+
+@cache
+def _pairs_of_columns(columns: int) -> tuple[Integers, Integers]:
+    return np.triu_indices(columns, 1)

@@ -5,10 +5,13 @@ from attnx import Card, hookimpl
 
 @hookimpl
 def attnx_importances() -> list[Card]:
-    """The attention weights and the two baselines every report includes."""
+    """The attention weights, scores from a file, and the two baselines every report includes."""
     return [
         Card("attention", "attnx_baselines.attention:Attention", "The attention weights themselves.",
              needs=("attention",)),
+        Card("precomputed", "attnx_baselines.precomputed:Precomputed",
+             "Scores computed elsewhere, read from a file.",
+             options="attnx_baselines.options:PrecomputedOptions"),
         Card("random", "attnx_baselines.random:Random",
              "A point drawn uniformly from the simplex for each example.",
              options="attnx_baselines.options:RandomOptions"),

@@ -1,6 +1,9 @@
 """Options of the baselines."""
 
-from pydantic import Field
+import hashlib
+from pathlib import Path
+
+from pydantic import Field, FilePath, ValidationInfo, field_validator
 
 from attnx import Options
 
@@ -9,3 +12,30 @@ class RandomOptions(Options):
     """Options of `random`."""
 
     seed: int = Field(0, ge=0, description="another seed gives other scores")
+
+
+class PrecomputedOptions(Options):
+    """Options of `precomputed`; the file's bytes are part of what was asked for, not only its name."""
+
+    file: FilePath = Field(description="scores by example id: .jsonl, .jsonl.gz or .npz")
+    sha256: str = Field(
+        "", validate_default=True, description="of the file; filled in when not given, checked when given"
+    )
+
+    @field_validator("file")
+    @classmethod
+    def _known_kind(cls, file: Path) -> Path:
+        if not file.name.endswith((".jsonl", ".jsonl.gz", ".npz")):
+            raise ValueError("the name must end in .jsonl, .jsonl.gz or .npz")
+        return file
+
+    @field_validator("sha256")
+    @classmethod
+    def _of_the_file(cls, given: str, info: ValidationInfo) -> str:
+        if "file" not in info.data:  # it is refused already
+            return given
+        with info.data["file"].open("rb") as opened:
+            found = hashlib.file_digest(opened, "sha256").hexdigest()
+        if given not in ("", found):
+            raise ValueError(f"{info.data['file']} has sha256 {found}")
+        return found

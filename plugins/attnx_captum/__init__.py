@@ -38,7 +38,7 @@ def attnx_importances() -> list[Card]:
               "Differences from a baseline, handed back by the rescale rule with attention held.",
               "DeepLiftOptions", ("gradient", "rescale"), SHRIKUMAR),
         _card("gradient-shap", "gradient_shap:GradientShap",
-              "Gradient at random points between random baselines and the embeddings, times their difference.",
+              "Gradient at random points between random baselines and the embeddings, times the difference.",
               "GradientShapOptions", ("gradient",), LUNDBERG),
         _card("lime", "lime:Lime",
               "Weights of a linear model fitted to the output as units come and go.",

@@ -4,6 +4,7 @@ from contextlib import contextmanager
 from typing import cast
 
 from captum import attr
+from captum.attr._core.deep_lift import SUPPORTED_NON_LINEAR
 from torch import Tensor, nn
 
 from attnx import ImportanceMethod, Model, Trace
@@ -29,8 +30,9 @@ class DeepLift(ImportanceMethod):
 
     def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
         output = Output(model, trace, target, "logit", hold_attention=True)
-        with _rescaled(_Network(output)) as rescaling:
-            found = rescaling.attribute(
+        network = _Network(output)
+        with _tidied(network):
+            found = attr.DeepLift(network).attribute(
                 trace.embeddings.detach().requires_grad_(),
                 baselines=baseline_of(trace, self.options.baseline),
                 additional_forward_args=output.rows,
@@ -39,55 +41,44 @@ class DeepLift(ImportanceMethod):
 
 
 class _Network(nn.Module):
-    """The output as a module that owns the model's parts, which is what Captum hangs its hooks on."""
+    """The output as a module whose parts are those that Captum is to hang its hooks on."""
 
     def __init__(self, output: Output) -> None:
         super().__init__()
-        self.output = (output,)  # in a tuple, so that a model's parts are not owned twice
-        self.parts = nn.ModuleList(cast("nn.Module", output.model).children())
+        self.output = output
+        self.parts = nn.ModuleList(_non_linearities(output))
 
     def forward(self, embeddings: Tensor, rows: Tensor) -> Tensor:
-        return self.output[0](embeddings, rows)
+        return self.output(embeddings, rows)
 
 
-class _OnThePath(attr.DeepLift):
-    """Leaves alone what does not depend on the embeddings, such as the encoder of a query."""
+def _non_linearities(output: Output) -> list[nn.Module]:
+    """Those that depend on the embeddings, unlike those in the encoder of a query: one row tells."""
+    found: list[nn.Module] = []
 
-    def __init__(self, network: _Network) -> None:
-        super().__init__(network)
-        self.reached = _reached(network)
+    def note(module: nn.Module, inputs: tuple[Tensor, ...]) -> None:
+        if inputs[0].requires_grad:
+            found.append(module)
 
-    def _can_register_hook(self, module: nn.Module) -> bool:
-        return module in self.reached and super()._can_register_hook(module)
-
-
-def _reached(network: _Network) -> set[nn.Module]:
-    """The modules that something computed from the embeddings passes through: one row tells."""
-    reached: set[nn.Module] = set()
-
-    def note(module: nn.Module, inputs: tuple[object, ...]) -> None:
-        if any(isinstance(x, Tensor) and x.requires_grad for x in inputs):
-            reached.add(module)
-
-    output = network.output[0]
-    handles = [module.register_forward_pre_hook(note) for module in network.modules()]
+    modules = cast("nn.Module", output.model).modules()
+    known = [module for module in modules if type(module) in SUPPORTED_NON_LINEAR]
+    handles = [module.register_forward_pre_hook(note) for module in known]
     try:
-        network(output.trace.embeddings[:1].detach().requires_grad_(), output.rows[:1])
+        output(output.trace.embeddings[:1].detach().requires_grad_(), output.rows[:1])
     finally:
         for handle in handles:
             handle.remove()
-    return reached
+    return found
 
 
 @contextmanager
-def _rescaled(network: _Network) -> Iterator[_OnThePath]:
-    """Captum's method, without its warning about hooks and without what it leaves on modules."""
+def _tidied(network: _Network) -> Iterator[None]:
+    """Without Captum's warning that it sets hooks, and without what it leaves where no gradient comes."""
     try:
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Setting forward, backward hooks")
-            yield _OnThePath(network)
+            warnings.filterwarnings("ignore", r"Setting forward, backward hooks")
+            yield
     finally:
-        for module in network.modules():
-            for left in ("input", "output"):
-                if module is not network:
-                    module.__dict__.pop(left, None)
+        for part in network.parts:
+            for name in ("input", "output"):
+                part.__dict__.pop(name, None)

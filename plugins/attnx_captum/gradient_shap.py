@@ -9,7 +9,7 @@ from .output import Output, baseline_of, rows_per_pass, values_by_unit
 
 
 class GradientShap(ImportanceMethod):
-    """Gradient at random points between random baselines and the embeddings, times their difference.
+    """Gradient at random points between random baselines and the embeddings, times the difference.
 
     The mean of (X_i − B_i) · ∂p(B + α(X − B))/∂X_i over draws of α, uniform on [0, 1), and of B, the
     baseline plus Gaussian noise at the units. The draws belong to the example, so they are made here
@@ -50,14 +50,11 @@ class GradientShap(ImportanceMethod):
         baseline = baseline_of(trace, self.options.baseline)
         if noisy:
             normal = torch.special.ndtri(u[:, 1:].clamp_min(2.0**-54)).mT.to(x)  # [B, L, E]
-            baseline = baseline + (self.options.spread * _deviation(x, units) * normal).masked_fill(
-                ~units, 0.0
-            )
+            baseline = baseline + (self.options.spread * _size(x, units) * normal).masked_fill(~units, 0.0)
         return alpha, baseline
 
 
-def _deviation(x: Tensor, units: Tensor) -> Tensor:
-    """[B, 1, 1] the standard deviation of the entries of each example's unit embeddings."""
-    entries = units.sum((1, 2), keepdim=True).clamp_min(1) * x.shape[-1]
-    mean = (x * units).sum((1, 2), keepdim=True) / entries
-    return (((x - mean) * units) ** 2).sum((1, 2), keepdim=True).div(entries).sqrt()
+def _size(x: Tensor, units: Tensor) -> Tensor:
+    """[B, 1, 1] the root mean square of the entries of each example's unit embeddings that are not 0."""
+    x = x.masked_fill(~units, 0.0)
+    return ((x**2).sum((1, 2), keepdim=True) / (x != 0).sum((1, 2), keepdim=True).clamp_min(1)).sqrt()

@@ -1,10 +1,13 @@
-from captum import attr
+import torch
+from captum._utils.models.linear_model import SkLearnLinearRegression
 from torch import Tensor
 
 from attnx import ImportanceMethod, Model, Trace
 
 from .options import KernelShapOptions
-from .subsets import fitted_weights
+from .subsets import Subsets, fitted_weights
+
+HELD = 1e6  # weight of the whole and the empty subset, which Captum's KernelShap takes for infinity
 
 
 class KernelShap(ImportanceMethod):
@@ -18,4 +21,18 @@ class KernelShap(ImportanceMethod):
         self.options = options
 
     def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
-        return fitted_weights(attr.KernelShap, model, trace, target, self.options)
+        return fitted_weights(draw, SkLearnLinearRegression, model, trace, target, self.options)
+
+
+def draw(by_unit: Tensor, by_subset: Tensor) -> Subsets:
+    """The whole, the empty one, and then random subsets whose size follows the kernel."""
+    n = by_unit.shape[1]
+    s = torch.arange(1, n, device=by_unit.device, dtype=by_unit.dtype)
+    kernel = (1 / (s * (n - s))).cumsum(0)  # [n − 1]
+    sizes = 1 + torch.searchsorted(kernel, by_subset * kernel[-1], right=True)  # [S]
+    sizes = sizes.clamp_max(n - 1)  # a product may be rounded up to the end
+    sizes[:2] = torch.tensor([n, 0])
+    present = (by_unit.argsort(1).argsort(1) < sizes[:, None]).float()  # [S, n]
+    weights = torch.ones_like(present[:, 0])
+    weights[:2] = HELD
+    return Subsets(present, weights)

@@ -1,14 +1,12 @@
-from captum import attr
+import torch
 from captum._utils.models.linear_model import SkLearnLasso, SkLearnLinearRegression, SkLearnRidge
 from captum._utils.models.model import Model as Regression
-from captum.attr._core.lime import get_exp_kernel_similarity_function
 from torch import Tensor
 
 from attnx import ImportanceMethod, Model, Trace
 
 from .options import LimeOptions
-from .presence import OneExample
-from .subsets import fitted_weights
+from .subsets import Subsets, fitted_weights
 
 
 class Lime(ImportanceMethod):
@@ -22,11 +20,12 @@ class Lime(ImportanceMethod):
         self.options = options
 
     def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
-        return fitted_weights(self._fit, model, trace, target, self.options)
+        return fitted_weights(self._draw, self._regression, model, trace, target, self.options)
 
-    def _fit(self, example: OneExample) -> attr.Lime:
-        kernel = get_exp_kernel_similarity_function("cosine", self.options.width)
-        return attr.Lime(example, self._regression(), similarity_func=kernel)
+    def _draw(self, by_unit: Tensor, by_subset: Tensor) -> Subsets:
+        present = (by_unit < 0.5).float()  # [S, n]
+        distance = 1 - present.mean(1).sqrt()  # [S]
+        return Subsets(present, torch.exp(-(distance**2) / (2 * self.options.width**2)))
 
     def _regression(self) -> Regression:
         match self.options.regression:

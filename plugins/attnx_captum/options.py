@@ -39,7 +39,7 @@ class GradientShapOptions(BaselineOptions):
     spread: float = Field(
         0.1,
         ge=0,
-        description="noise of the baselines, in standard deviations of the example's embeddings",
+        description="noise of the baselines, in units of the root mean square of the example's embeddings",
     )
     seed: int = Field(0, ge=0, description="another seed draws other points")
 
@@ -70,7 +70,9 @@ class LimeOptions(SubsetOptions):
     regression: Literal["ridge", "lasso", "linear"] = Field(
         "ridge", description="the linear model that is fitted"
     )
-    penalty: float = Field(1.0, gt=0, description="weight of the penalty of ridge or lasso")
+    penalty: float = Field(
+        1.0, gt=0, description="weight of the penalty of ridge or lasso (of which 1 leaves little)"
+    )
     width: float = Field(
         0.25, gt=0, description="of the kernel exp(−d²/2·width²), d the cosine distance to the whole example"
     )

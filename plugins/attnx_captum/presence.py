@@ -1,10 +1,7 @@
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import torch
 from torch import Tensor
 
-from attnx import Batch, Randomness, Trace
+from attnx import Batch, Trace
 
 from .output import Output
 
@@ -33,33 +30,12 @@ class OneExample:
     def __init__(self, presence: Presence, row: int) -> None:
         batch = presence.trace.batch
         self.presence = presence
-        self.row = row
-        self.columns = batch.mask[row].nonzero()[:, 0]  # [n]
-        self.length = int(batch.lengths[row])
+        self.row = torch.tensor([row], device=batch.mask.device)
+        self.batch: Batch = batch.take(self.row)  # of this example alone
+        self.columns = self.batch.mask[0].nonzero()[:, 0]  # [n]
 
     def __call__(self, present: Tensor) -> Tensor:
         """[R, n] -> [R]."""
-        full = present.new_ones(len(present), self.length)
+        full = present.new_ones(len(present), self.batch.mask.shape[1])
         full[:, self.columns] = present
-        return self.presence(full, self.columns.new_full((len(present),), self.row))
-
-    @property
-    def everything(self) -> Tensor:
-        """[1, n] every unit there."""
-        return self.presence.trace.embeddings.new_ones(1, len(self.columns))
-
-
-def example_seeds(batch: Batch, seed: int) -> list[int]:
-    """A seed for every example that depends on its id and on nothing else in the batch."""
-    first = batch.mask.int().argmax(1, keepdim=True)  # [B, 1] the first unit draws for all
-    u = Randomness(seed).uniform(batch)[:, 0].gather(1, first)  # [B, 1]
-    seeds: list[int] = (u[:, 0] * 2**53).long().tolist()
-    return seeds
-
-
-@contextmanager
-def seeded(seed: int) -> Iterator[None]:
-    """Torch's own generator at that seed, and back where it was afterwards."""
-    with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(seed)
-        yield
+        return self.presence(full, self.row.expand(len(present)))

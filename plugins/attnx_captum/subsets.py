@@ -1,40 +1,80 @@
+from __future__ import annotations
+
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
 from captum import attr
+from captum._utils.models.model import Model as Regression
 from torch import Tensor
 
-from attnx import Model, Trace
+from attnx import Model, Randomness, Trace
 
 from .options import SubsetOptions
 from .output import COLUMNS, Output, baseline_of, values_by_unit
-from .presence import OneExample, Presence, example_seeds, seeded
+from .presence import OneExample, Presence
+
+
+@dataclass(frozen=True, slots=True)
+class Subsets:
+    """Subsets of the n units of an example, and how much each counts in the regression."""
+
+    present: Tensor  # [S, n] 1 where the unit is there
+    weights: Tensor  # [S]
+
+
+# From numbers in [0, 1), one for every subset and unit [S, n] and one for every subset [S].
+Draw = Callable[[Tensor, Tensor], Subsets]
 
 
 def fitted_weights(
-    make: Callable[[OneExample], attr.Lime],
+    draw: Draw,
+    regression: Callable[[], Regression],
     model: Model,
     trace: Trace,
     target: Tensor,
     options: SubsetOptions,
 ) -> Tensor:
-    """[B, L] the weights of the linear model that Captum fits to each example, one by one."""
+    """[B, L] the weights of a linear model of the output, fitted by Captum example by example.
+
+    The draws belong to the example: Captum's would depend on all that was drawn before.
+    """
     output = Output(model, trace, target, options.of)
     presence = Presence(output, trace, baseline_of(trace, options.baseline))
     values = torch.zeros_like(trace.attention)  # [B, L]
-    for row, seed in enumerate(example_seeds(trace.batch, options.seed)):
+    for row in range(len(trace.batch)):
         example = OneExample(presence, row)
-        units = len(example.columns)
-        if units == 1:  # nothing to fit: the unit accounts for the whole change
-            both = example(torch.eye(2, 1, device=values.device))  # with it, without it
-            values[row, example.columns] = (both[0] - both[1]).to(values)
-        if units > 1:
-            with seeded(seed):
-                weights = make(example).attribute(
-                    example.everything,
-                    n_samples=max(options.samples, 2 * units + 2),
-                    perturbations_per_eval=max(1, COLUMNS // example.length),
-                    return_input_shape=False,
-                )
-            values[row, example.columns] = weights.flatten().to(values)
+        if len(example.columns) == 1:  # nothing to fit: the unit accounts for the whole change
+            with_it, without_it = example(torch.eye(2, 1, device=values.device))
+            values[row, example.columns] = (with_it - without_it).to(values)
+        elif len(example.columns) > 1:
+            subsets = _drawn(draw, example, options)
+            values[row, example.columns] = _fitted(regression(), example, subsets).to(values)
     return values_by_unit(values, trace, options.absolute)
+
+
+def _drawn(draw: Draw, example: OneExample, options: SubsetOptions) -> Subsets:
+    size = max(options.samples, 2 * len(example.columns) + 2)
+    u = Randomness(options.seed).uniform(example.batch, 2 * size)[0][:, example.columns]  # [2S, n]
+    return draw(u[:size], u[size:, 0])
+
+
+def _fitted(regression: Regression, example: OneExample, subsets: Subsets) -> Tensor:
+    """[n] the weights of the units."""
+    present, weights = iter(subsets.present.split(1)), iter(subsets.weights.split(1))
+    lime = attr.LimeBase(
+        example,
+        regression,
+        similarity_func=lambda *_, **__: next(weights),
+        perturb_func=lambda *_, **__: next(present),
+        perturb_interpretable_space=True,
+        from_interp_rep_transform=lambda subset, *_, **__: subset,
+        to_interp_rep_transform=None,
+    )
+    with torch.random.fork_rng(devices=[]):  # the loader of Captum's regression takes a random number
+        fitted: Tensor = lime.attribute(
+            torch.ones_like(subsets.present[:1]),
+            n_samples=len(subsets.present),
+            perturbations_per_eval=max(1, COLUMNS // example.batch.mask.shape[1]),
+        )
+    return fitted.flatten()

@@ -1,8 +1,8 @@
 """Options of the erasure methods."""
 
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from attnx import Options
 
@@ -20,3 +20,37 @@ class LeaveOneOutOptions(Options):
         "target", description="change in probability of the explained class, or averaged over all classes"
     )
     normalise: bool = Field(True, description="divide by the sum over units")
+
+
+class HiddenLeaveOneOutOptions(Options):
+    """Options of `loo-hidden`."""
+
+    of: Literal["target", "average"] = Field(
+        "target", description="change in probability of the explained class, or averaged over all classes"
+    )
+    normalise: bool = Field(True, description="divide by the sum over units")
+
+
+def _numbers(value: Any) -> Any:
+    """Numbers joined by + as a command line gives them, or a list."""
+    return tuple(value.split("+")) if isinstance(value, str) else value
+
+
+def _rising(bins: tuple[float, ...]) -> tuple[float, ...]:
+    if list(bins) != sorted(set(bins)):
+        raise ValueError("give each share once, the smallest first")
+    return bins
+
+
+Share = Annotated[float, Field(gt=0, le=100)]
+Bins = Annotated[
+    tuple[Share, ...], BeforeValidator(_numbers), Field(min_length=1), AfterValidator(_rising)
+]  # fmt: skip
+
+
+class ErasureCurveOptions(Options):
+    """Options of `comprehensiveness` and `sufficiency`."""
+
+    bins: Bins = Field(
+        (1, 5, 10, 20, 50), description="shares of the units that are taken, in percent, joined by +"
+    )

@@ -8,7 +8,7 @@ from attnx import Options
 
 
 class GradientOptions(Options):
-    """Options of `gradient`."""
+    """Options of `gradient`, and of `gradient-hidden`, where h_i takes the place of the embedding."""
 
     of: Literal["probability", "logit", "loss"] = Field(
         "probability", description="what is differentiated: p of the class, its logit, or −log p"
@@ -21,3 +21,11 @@ class GradientOptions(Options):
         "flowing", description="whether attention follows the embeddings or is held at its weights"
     )
     normalise: bool = Field(True, description="divide by the sum of absolute values over units")
+
+
+class AttentionGradientOptions(Options):
+    """Options of `attention-gradient` and `attention-x-gradient`."""
+
+    of: Literal["probability", "logit", "loss"] = Field(
+        "probability", description="what is differentiated: p of the class, its logit, or −log p"
+    )

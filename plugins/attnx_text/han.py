@@ -29,9 +29,7 @@ class Han(AttentionClassifier[HanOptions]):
 
     def __init__(self, data: TaskData, projection: AttentionProjection, options: HanOptions) -> None:
         if any(example.query is not None for example in data.train):
-            raise UsageError(
-                "han reads no queries: for this task choose bilstm, cnn, mlp or transformer."
-            )
+            raise UsageError("han reads no queries: for this task choose bilstm, cnn, mlp or transformer.")
         super().__init__(data, projection, options)
         size = self.word_vectors.embedding_dim
         self.longest = options.longest

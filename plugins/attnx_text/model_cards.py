@@ -19,7 +19,7 @@ def model_cards() -> list[Card]:
     """One card for every encoder."""
     return [
         _model("bilstm", "bilstm:BiLstm", "Reads words with an LSTM in each direction.",
-               "BiLstmOptions", JAIN, (*PROVIDES, "fast-deletion")),
+               "BiLstmOptions", JAIN, (*PROVIDES, "fast-deletion", "fast-influence")),
         _model("cnn", "cnn:Cnn", "Reads words through filters of several widths.", "CnnOptions", WEN),
         _model("mlp", "mlp:Mlp", "Reads each word alone through a hidden layer of ReLU.",
                "SequenceOptions", WEN),

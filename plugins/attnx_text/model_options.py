@@ -30,7 +30,7 @@ class ClassifierOptions(Options):
     embedding: int = Field(300, ge=1, description="size of learned word vectors; a file brings its own")
     embeddings: str = Field(
         "learned",
-        description="where word vectors come from: learned, glove-50d, or a text file of them (may be .gz)",
+        description="learned, or a text file of word vectors (or .gz), as 'attnx data fetch glove-50d' gets",
     )
     freeze: bool = Field(False, description="leave word vectors as they are in training")
     min_count: int = Field(1, ge=1, description="a word rarer than this in train is unknown")

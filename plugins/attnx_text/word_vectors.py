@@ -17,6 +17,7 @@ from .model_options import ClassifierOptions
 from .vocabulary import PAD, Vocabulary
 
 LEARNED = "learned"
+DATASETS = {"glove-50d": "glove.6B.50d.txt"}  # word vectors that the registry knows, and their file
 SPREAD = 0.1  # standard deviation of vectors that no file gives
 
 Vector = np.ndarray[Any, np.dtype[np.float32]]
@@ -44,11 +45,14 @@ def make_embedding(vocabulary: Vocabulary, options: ClassifierOptions) -> nn.Emb
 def find_vectors(name: str) -> Path:
     """The file of word vectors that `embeddings` names."""
     path = Path(name).expanduser()
-    if not path.is_file():
+    if path.is_file():
+        return path
+    if name in DATASETS:
         raise UsageError(
-            f"embeddings={name}: no such file. Give learned, or a file of word vectors."
+            f"embeddings={name}: fetch it first with 'attnx data fetch {name}', then give "
+            f"embeddings=FOLDER/{DATASETS[name]} with the folder that prints."
         )
-    return path
+    raise UsageError(f"embeddings={name}: no such file. Give learned, or a file of word vectors.")
 
 
 def read_vectors(path: Path, wanted: Mapping[str, int]) -> tuple[dict[str, Vector], int]:

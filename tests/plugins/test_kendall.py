@@ -87,6 +87,25 @@ def test_tau_and_p_equal_scipy_for_every_length(ties: bool) -> None:
     assert defined > 60
 
 
+def test_every_pair_of_a_reversed_order_is_counted_at_every_length() -> None:
+    for n in range(2, 130):  # alone, as the number of columns decides how pairs are counted
+        order = np.arange(float(n))[None]
+        mask = np.ones(order.shape, dtype=bool)
+        assert count_pairs(order, -order, mask).discordant == n * (n - 1) // 2
+        assert count_pairs(order, order, mask).discordant == 0
+        assert agreement(order, -order, mask)[0] == pytest.approx(-1)
+
+
+def test_a_very_long_example_equals_scipy() -> None:
+    rng = np.random.default_rng(5)
+    x = rng.random((1, 40_000)).round(4)
+    y = (0.01 * x + rng.random(x.shape)).round(4)
+    mask = np.ones(x.shape, dtype=bool)
+    peer = scipy.stats.kendalltau(x[0], y[0])
+    assert agreement(x, y, mask)[0] == peer.statistic
+    assert p_values(count_pairs(x, y, mask))[0] == pytest.approx(peer.pvalue, rel=1e-9)
+
+
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=40))
 def test_heavily_tied_scores_equal_scipy(pairs: list[tuple[int, int]]) -> None:
@@ -187,9 +206,14 @@ def test_what_is_off_the_mask_may_be_anything() -> None:
     assert agreement(x, x, np.array([[True, True, True, False, False]]))[0] == 1
 
 
-def test_minus_zero_ties_with_zero() -> None:
-    x, y = np.array([[0.0, -0.0, 1.0]]), np.array([[1.0, 2.0, 3.0]])
-    assert agreement(x, y, np.ones((1, 3), dtype=bool))[0] == scipy.stats.kendalltau(x[0], y[0]).statistic
+def test_neighbouring_numbers_are_told_apart_and_the_two_zeros_are_not() -> None:
+    """The order rests on the last bits, which the fast sort gives up."""
+    rng = np.random.default_rng(4)
+    steps, y = rng.integers(-9, 9, (2, 5, 70))
+    zeros = np.where(steps > 3, 1.0, np.copysign(0.0, steps))
+    for x in (1 + steps * 2.0**-52, -1 + steps * 2.0**-53, steps * 5e-324, zeros):
+        tau, _, _ = agreement(x, y.astype(float), np.ones(x.shape, dtype=bool))
+        assert tau.tolist() == [scipy.stats.kendalltau(a, b).statistic for a, b in zip(x, y, strict=True)]
 
 
 def brute_weighted(x: Array, y: Array, w: Array) -> float:

@@ -55,9 +55,10 @@ def test_a_text_alone_has_the_logits_it_has_in_a_batch(name: str) -> None:
     assert float(together.std(0).min()) > 1e-3, "the texts are told apart"
 
 
+@pytest.mark.parametrize("options", [{}, {"boundaries": False}], ids=["boundaries", "words only"])
 @pytest.mark.parametrize("name", MODELS)
-def test_a_text_without_words_gets_a_finite_answer_and_gradient(name: str) -> None:
-    model = build(name)
+def test_a_text_without_words_gets_a_finite_answer_and_gradient(name: str, options: dict[str, bool]) -> None:
+    model = build(name, **({} if name == "han" else options))
     batch = model.encode([Example("empty", (), 0), toy_data().train[0]])
     embeddings = model.embed(batch).detach().requires_grad_()
     trace = model.run(batch, embeddings)

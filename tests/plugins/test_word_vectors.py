@@ -113,6 +113,8 @@ def test_a_damaged_archive_is_a_data_error(tmp_path: Path) -> None:
 def test_a_missing_file_and_freezing_nothing_are_usage_errors() -> None:
     with pytest.raises(UsageError, match="no such file"):
         build("bilstm", embeddings="nowhere.txt")
+    with pytest.raises(UsageError, match=r"attnx data fetch glove-50d.*glove\.6B\.50d\.txt"):
+        build("bilstm", embeddings="glove-50d")
     with pytest.raises(UsageError, match="freeze"):
         build("bilstm", freeze=True)
 

@@ -1,0 +1,124 @@
+"""Adversarial attention with a BiLSTM: five adversaries, 500 steps, a batch of 32.
+
+JW loop    context as a broadcast product, autograd through the decoder, torch's Adam: the original
+           formulation, which reports the adversaries it ends at
+ours       the search for any model, which finds the decoder affine and has its gradient in closed form
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attnx import Evidence, Importance, Randomness, TaskData, js_divergence
+from attnx.batching import evaluating
+from attnx.measuring import trace_of
+from attnx_intervention.adversarial_attention import AdversarialAttention
+from attnx_intervention.options import AdversarialAttentionOptions
+from attnx_projections.options import SoftmaxOptions
+from attnx_projections.softmax import Softmax
+from attnx_text.bilstm import BiLstm
+from attnx_text.model_options import BiLstmOptions
+
+from .peers import random_texts
+
+SIZES = ((20, 6.0), (180, 25.0))  # units, target
+OPTIONS = AdversarialAttentionOptions()
+REPEATS = 2
+TOLERANCE = 0.01  # nats, of the mean ε-max JSD: the searches stop at slightly different points
+
+
+def rows() -> list[dict[str, Any]]:
+    """Seconds of ours and of the peer, best of several, and whether both found the same optimum."""
+    measured = []
+    for units, target in SIZES:
+        model, evidence = _evidence(units)
+        with evaluating(model):
+            (ours, found), (peer, expected) = _best(
+                partial(_ours, evidence), partial(jw_loop, model, evidence)
+            )
+        difference = float((found - expected).mean().abs())
+        measured.append(
+            {
+                "work": f"adversarial attention, 32 x {units} / JW loop",
+                "ours": ours,
+                "peer": peer,
+                "ratio": peer / ours,
+                "target": target,
+                "equal": difference < TOLERANCE and bool((found >= expected - TOLERANCE).all()),
+            }
+        )
+    return measured
+
+
+def _evidence(units: int) -> tuple[BiLstm, Evidence]:
+    """A batch of texts of that length, and a model whose output depends on where it attends."""
+    torch.manual_seed(0)
+    texts = random_texts(32, units, units)
+    data = TaskData(tuple(texts), (), (), ("no", "yes"))
+    model = BiLstm.build(data, Softmax(SoftmaxOptions()), BiLstmOptions()).eval()
+    with torch.no_grad():
+        model.word_vectors.weight.mul_(10.0)
+        model.decoder.weight.mul_(20.0)
+        model.scorer.v.weight.mul_(10.0)  # type: ignore[union-attr, operator]
+    with evaluating(model):
+        trace = trace_of(model, model.encode(texts))
+    explanation = Importance("attention", trace.attention, trace.predicted)
+    return model, Evidence(trace, explanation, None, model, Randomness(0))
+
+
+def _ours(evidence: Evidence) -> Tensor:
+    """[B] ε-max JSD."""
+    return AdversarialAttention(OPTIONS)(evidence)[:, 0]
+
+
+def jw_loop(model: BiLstm, evidence: Evidence) -> Tensor:
+    """[B] ε-max JSD of the adversaries at the last step, from the same starting points."""
+    trace, k, epsilon = evidence.trace, OPTIONS.adversaries, OPTIONS.epsilon
+    outside = ~trace.batch.mask[:, None]
+    hidden, a = trace.hidden[:, None], trace.attention[:, None]  # [B, 1, L, H], [B, 1, L]
+    before = trace.probabilities[:, None]
+    units = trace.batch.mask.sum(1)[:, None, None]
+    normal = torch.special.ndtri(evidence.random.uniform(trace.batch, k).clamp_min(2.0**-54))
+    z = (-units.log() + 3 * normal).float().requires_grad_()  # [B, K, L]
+    optimizer = torch.optim.Adam([z], lr=OPTIONS.learning_rate, amsgrad=True)
+
+    def attempt() -> tuple[Tensor, Tensor]:
+        alpha = z.masked_fill(outside, -torch.inf).softmax(-1)  # [B, K, L]
+        context = (alpha[..., None] * hidden).sum(2)  # [B, K, H]
+        return alpha, (model.decoder(context).softmax(-1) - before).abs().sum(-1) / 2
+
+    with torch.enable_grad():
+        for _ in range(OPTIONS.steps):
+            alpha, moved = attempt()
+            mutual = _jsd(alpha[:, :, None], alpha[:, None]).sum((1, 2)) / 2  # each pair once
+            loss = 500 * (moved - epsilon).relu().sum() - _jsd(alpha, a).sum() - mutual.sum() / (k * (k - 1))
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    with torch.no_grad():
+        alpha, moved = attempt()
+        return js_divergence(alpha.double(), a.double()).masked_fill(moved > epsilon, 0.0).amax(1)
+
+
+def _jsd(p: Tensor, q: Tensor) -> Tensor:
+    m = (p + q) / 2
+    p_part = p * ((p + 1e-10).log() - (m + 1e-10).log())
+    q_part = q * ((q + 1e-10).log() - (m + 1e-10).log())
+    return (p_part + q_part).sum(-1) / 2
+
+
+def _best(*contestants: Callable[[], Tensor]) -> list[tuple[float, Tensor]]:
+    """The fastest of several runs of each, taken in turns, with what it found."""
+    best: list[tuple[float, Tensor]] = [(float("inf"), torch.empty(0))] * len(contestants)
+    for _ in range(REPEATS):
+        for index, run in enumerate(contestants):
+            start = time.perf_counter()
+            found = run()
+            best[index] = min(best[index], (time.perf_counter() - start, found), key=lambda pair: pair[0])
+    return best

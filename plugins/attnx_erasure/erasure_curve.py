@@ -1,0 +1,40 @@
+"""The probability of the explained class as more and more top units are deleted, or alone are kept."""
+
+import torch
+from torch import Tensor
+
+from attnx import Evidence
+
+from .deletion import logits_of_kept
+from .ranking import places
+
+ROUNDING = 1e-9  # 10 % of 30 is 3, whatever floating-point numbers say
+
+
+def taken(evidence: Evidence, bins: tuple[float, ...]) -> Tensor:
+    """[B, T, L] the top ⌈share·n⌉ units of the explanation for every share, in percent."""
+    units = evidence.trace.batch.mask.sum(1)  # [B]
+    share = torch.tensor(bins, dtype=torch.float64, device=units.device) / 100  # [T]
+    counts = (units[:, None] * share - ROUNDING).ceil().clamp_min(1)  # [B, T]
+    mask = evidence.trace.batch.mask[:, None]
+    return (places(evidence)[:, None] < counts[..., None]) & mask
+
+
+def probability_falls(evidence: Evidence, deleted: Tensor) -> Tensor:
+    """[B, T] p − p' of the explained class without the columns in `deleted` [B, T, L], all else recomputed.
+
+    NaN where no unit is left: there is no output to measure. Columns off the mask that are in use,
+    such as start marks, stay.
+    """
+    trace, batch = evidence.trace, evidence.trace.batch
+    target = evidence.explanation.target
+    used = torch.arange(batch.mask.shape[1], device=batch.lengths.device) < batch.lengths[:, None]  # [B, L]
+    some_left = (batch.mask[:, None] & ~deleted).any(-1)  # [B, T]
+    rows, shares = some_left.nonzero(as_tuple=True)  # [R], [R]
+    p = trace.logits.double().softmax(-1).gather(1, target[:, None])[:, 0]  # [B]
+    falls = torch.full(some_left.shape, torch.nan, dtype=torch.float64, device=p.device)
+    if len(rows):
+        kept = used[rows] & ~deleted[rows, shares]  # [R, L]
+        q = logits_of_kept(evidence.model, batch, rows, kept).double().softmax(-1)  # [R, C]
+        falls[rows, shares] = p[rows] - q.gather(1, target[rows, None])[:, 0]
+    return falls

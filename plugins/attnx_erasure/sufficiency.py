@@ -1,0 +1,29 @@
+from torch import Tensor
+
+from attnx import Axis, Evidence, Measure, Metric
+
+from .erasure_curve import probability_falls, taken
+from .options import ErasureCurveOptions
+
+
+class Sufficiency(Metric):
+    """How much the probability falls when the top units are all that is left.
+
+    The mean over shares k of p_ŷ(x) − p_ŷ(the top ⌈k·n⌉ units of x), everything recomputed; the
+    curve has the shares one by one. At least one unit is always kept.
+    """
+
+    needs = ("deletion",)
+    family = "intervention"
+    measures = (Measure("aopc", "down", (-1, 1)),)
+
+    def __init__(self, options: ErasureCurveOptions) -> None:
+        self.bins = options.bins
+        self.axis = Axis("probability lost with the top units alone", "% of units kept", options.bins)
+
+    def __call__(self, evidence: Evidence) -> Tensor:
+        return self.curve(evidence).mean(1)  # [B]
+
+    def curve(self, evidence: Evidence) -> Tensor:
+        mask = evidence.trace.batch.mask[:, None]
+        return probability_falls(evidence, mask & ~taken(evidence, self.bins))  # [B, T]

@@ -1,0 +1,25 @@
+import torch
+from torch import Tensor
+
+from attnx import ImportanceMethod, Model, Trace
+
+from .class_output import class_output
+from .options import AttentionGradientOptions
+
+
+class AttentionGradient(ImportanceMethod):
+    """Gradient of the predicted class with respect to each attention weight.
+
+    ∂p_ŷ/∂a_i, signed, the other weights and the hidden states being fixed.
+    """
+
+    needs = ("gradient", "attention")
+
+    def __init__(self, options: AttentionGradientOptions) -> None:
+        self.options = options
+
+    def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
+        a = trace.attention.detach().requires_grad_()  # [B, L]
+        output = class_output(model.reattend(trace, a), target, self.options.of)  # [B]
+        (gradient,) = torch.autograd.grad(output.sum(), a)
+        return gradient.masked_fill(~trace.batch.mask, 0.0)

@@ -1,0 +1,15 @@
+from torch import Tensor
+
+from attnx import Model, Trace
+
+from .attention_gradient import AttentionGradient
+
+
+class AttentionXGradient(AttentionGradient):
+    """Attention weight times the gradient of the predicted class with respect to it.
+
+    a_i · ∂p_ŷ/∂a_i, signed.
+    """
+
+    def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
+        return trace.attention.detach() * super().__call__(model, trace, target)

@@ -1,0 +1,32 @@
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from attnx import Model, Trace
+
+from .gradient import Gradient
+
+
+class HiddenGradient(Gradient):
+    """Size of the gradient of the predicted class with respect to each unit's hidden state.
+
+    As `gradient`, with h_i in the place of the embedding: ‖∂p_ŷ/∂h_i‖₂ normalised over units by
+    default, and gradient·h_i for the reductions that project.
+    """
+
+    needs = ("gradient", "hidden")  # type: ignore[assignment]
+
+    def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
+        hidden = trace.hidden.detach().requires_grad_()  # [B, L, H]
+        if self.options.attention == "fixed":
+            logits = model.reattend(replace(trace, hidden=hidden), trace.attention.detach())  # [B, C]
+        else:
+            _, _, logits = model.decode(trace.batch, hidden)
+        (gradient,) = torch.autograd.grad(self._output(logits, target).sum(), hidden)
+        values = self._reduced(gradient, trace.hidden.detach())  # [B, L]
+        values = values.masked_fill(~trace.batch.mask, 0.0)
+        if self.options.normalise:
+            values = F.normalize(values, p=1.0, eps=torch.finfo(torch.float32).tiny)
+        return values.to(trace.hidden.dtype)

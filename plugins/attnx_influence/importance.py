@@ -1,0 +1,32 @@
+import torch
+from torch import Tensor
+
+from attnx import ImportanceMethod, Model, Trace
+
+from .influence import shares_of_influence
+from .options import InfluenceOptions
+
+
+class InfluenceOnStates(ImportanceMethod):
+    """Size of the gradient of the hidden states with respect to each unit's embedding.
+
+    Σ_p w_p g_{h_p}(x_i) / Σ_p w_p with g_{h_p}(x_i) = ‖∂‖h_p‖₂/∂X_i‖₂ normalised over units i, and
+    w_p = 1 or the attention a_p. Hidden states that no unit influences are left out; with none left
+    a row stays 0. It explains the hidden states, whatever the class.
+    """
+
+    needs = ("gradient", "hidden")
+
+    def __init__(self, options: InfluenceOptions) -> None:
+        self.options = options
+
+    def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
+        values = torch.zeros_like(trace.attention)  # [B, L]
+        for rows, part, g in shares_of_influence(model, trace):
+            w = g.sum(2)  # [R, P] 1 for a hidden state that some unit influences, else 0
+            if self.options.weight == "attention":
+                w = w * part.attention
+            total = w.sum(1, keepdim=True)
+            mean = torch.bmm(w[:, None], g)[:, 0] / total.masked_fill(total == 0, 1.0)  # [R, L]
+            values[rows, : mean.shape[1]] = mean.to(values.dtype)
+        return values

@@ -1,0 +1,70 @@
+"""g_{h_p}(x_i) = ‖∂‖h_p‖₂/∂X_i‖₂ / Σ_k ‖∂‖h_p‖₂/∂X_k‖₂ for every hidden state p and unit i."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import cast
+
+import torch
+from torch import Tensor
+
+from attnx import InfluencingModel, Model, Trace
+
+CELLS = 2**21  # of an influence matrix that is held at once
+
+
+def shares_of_influence(model: Model, trace: Trace) -> Iterator[tuple[Tensor, Trace, Tensor]]:
+    """Rows [R] of the batch, their trace, and g [R, P, L] of their hidden states p and units i.
+
+    A few rows at a time, since the whole grows with the square of the length. Off the mask g is 0
+    in both directions; so it is for a hidden state that no unit influences.
+    """
+    for rows, part in _parts(trace):
+        mask = part.batch.mask
+        sizes = sizes_of_influence(model, part).masked_fill(~(mask[:, :, None] & mask[:, None]), 0.0)
+        total = sizes.sum(2, keepdim=True)
+        yield rows, part, sizes / total.masked_fill(total == 0, 1.0)
+
+
+def sizes_of_influence(model: Model, trace: Trace) -> Tensor:
+    """[B, P, L] ‖∂‖h_p‖₂/∂X_i‖₂; anything off the mask."""
+    if "fast-influence" in model.provides:
+        return cast("InfluencingModel", model).influence(trace).double()
+    return one_pass_each(model, trace)
+
+
+def one_pass_each(model: Model, trace: Trace) -> Tensor:
+    """The same for any model, by one backward pass for each hidden state of the longest example."""
+    mask = trace.batch.mask
+    sizes = torch.zeros(*mask.shape, mask.shape[1], dtype=torch.float64, device=mask.device)
+    with torch.enable_grad():
+        embeddings = trace.embeddings.detach().requires_grad_()  # [B, L, E]
+        hidden = model.run(trace.batch, embeddings).hidden  # [B, L, H]
+        lengths = torch.linalg.vector_norm(hidden, dim=-1).sum(0)  # [L] examples do not see each other
+        for p in mask.any(0).nonzero()[:, 0].tolist():
+            (gradient,) = torch.autograd.grad(lengths[p], embeddings, retain_graph=True)
+            # squares of the small gradients of far units underflow in single precision
+            sizes[:, p] = torch.linalg.vector_norm(gradient, dim=-1, dtype=torch.float64)
+    return sizes
+
+
+def _parts(trace: Trace) -> Iterator[tuple[Tensor, Trace]]:
+    """A trace in pieces of at most CELLS pairs of columns, or of one example."""
+    rows, columns = trace.batch.mask.shape
+    if rows * columns**2 <= CELLS:
+        yield torch.arange(rows, device=trace.batch.mask.device), trace
+        return
+    for some in torch.arange(rows, device=trace.batch.mask.device).split(max(1, CELLS // columns**2)):
+        batch = trace.batch.take(some)
+        used = batch.mask.shape[1]
+        yield (
+            some,
+            Trace(
+                batch=batch,
+                embeddings=trace.embeddings[some, :used],
+                hidden=trace.hidden[some, :used],
+                scores=trace.scores[some, :used],
+                attention=trace.attention[some, :used],
+                logits=trace.logits[some],
+            ),
+        )

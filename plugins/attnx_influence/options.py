@@ -1,0 +1,15 @@
+"""Options of the influence methods."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from attnx import Options
+
+
+class InfluenceOptions(Options):
+    """Options of `influence`."""
+
+    weight: Literal["uniform", "attention"] = Field(
+        "uniform", description="what each hidden state counts: all the same, or its attention"
+    )

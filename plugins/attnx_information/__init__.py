@@ -1,0 +1,18 @@
+"""Whether the units an explanation ranks highest carry the most information about the output."""
+
+from attnx import Card, hookimpl
+
+WEN = (
+    "Wen, Subbalakshmi and Yang, "
+    '"Revisiting Attention Weights as Explanations from an Information Theoretic Perspective", 2022'
+)
+
+
+@hookimpl
+def attnx_metrics() -> list[Card]:
+    """Mutual information by rank, and its agreement with the ranks."""
+    return [
+        Card("mi-kendall", "attnx_information.mi_kendall:MiKendall",
+             "Agreement of the explanation's ranks with the information their hidden states hold.",
+             options="attnx_information.options:MiKendallOptions", needs=("hidden",), citation=WEN),
+    ]  # fmt: skip

@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from attnx import Axis, Conclusion, Corpus, Evidence, Measure, SplitMetric
+
+from .kmeans import kmeans
+from .mutual_information import mutual_information, shuffled
+from .options import MiKendallOptions
+
+SHORTEST = 0.1  # ranks that fewer than 90 % of the examples have are not looked at
+NEGLIGIBLE, MOST = 1e-5, 0.8  # nor those whose weight is not above 1e-5 in 80 % of the examples
+PAPER_CLUSTERS = range(50, 201)
+OUTPUT_CLUSTERS = 5
+
+
+class MiKendall(SplitMetric):
+    """Agreement of the explanation's ranks with the information their hidden states hold.
+
+    Units are ranked by |explanation|, ties by position; a_r is the share of rank r in Σ|explanation|.
+    The hidden states of rank r over all examples are clustered by k-means into N clusters, the
+    outputs into 5 by their margin z_1 − z_0, or by predicted class where there are more than two:
+    m_r is the mutual information of the two labels in nats. τ is Shieh's weighted Kendall between
+    (m_1, ..., m_k) and the means (ā_1, ..., ā_k) with weights ā_r.
+
+    k is the smaller of the 10th percentile of lengths and the largest rank whose share is above
+    1e-5 in 80 % of the examples. An example of fewer than k units, or whose explanation is 0
+    everywhere, is left out of every rank, so all m_r are estimated from the same examples;
+    `examples` counts those that stay.
+
+    With few examples to a cluster the plug-in m_r is too large. The corrected one is m_r less its
+    mean over random shuffles of the outputs.
+
+    Undefined: all information where fewer than 2N examples stay, or no N from 50 to 200 is as the
+    paper asks; τ where k < 2.
+    """
+
+    needs = ("hidden",)
+    family = "information"
+    whole_split = True
+    measures = (
+        Measure("tau", "up", (-1, 1)),
+        Measure("tau-corrected", "up", (-1, 1)),
+        Measure("mi-top", "none", (0, math.inf)),
+        Measure("mi-top-corrected", "none", (-math.inf, math.inf)),
+        Measure("ranks", "none", (0, math.inf)),
+        Measure("clusters", "none", (2, math.inf)),
+        Measure("examples", "none", (0, math.inf)),
+    )
+
+    def __init__(self, options: MiKendallOptions) -> None:
+        self.options = options
+
+    def keep(self, evidence: Evidence, corpus: Corpus) -> tuple[Tensor, ...]:
+        """States [B, K, H] and shares [B, K] of the top ranks, NaN beyond the last; logits; a place."""
+        trace, mask = evidence.trace, evidence.trace.batch.mask
+        ranks = self._most_ranks(corpus)
+        size = evidence.explanation.values.double().abs()  # [B, L], 0 off the mask
+        shares = (size / size.sum(1, keepdim=True)).masked_fill(~mask, -1.0)
+        shares = F.pad(shares, (0, max(0, ranks - mask.shape[1])), value=-1.0)
+        ranked, order = shares.sort(dim=1, descending=True, stable=True)
+        ranked, order = ranked[:, :ranks], order[:, :ranks].clamp_max(mask.shape[1] - 1)  # [B, K]
+        hidden = trace.hidden.gather(1, order[..., None].expand(-1, -1, trace.hidden.shape[-1]))  # [B, K, H]
+        # a number of the example's own puts examples in an order that no shuffling of the split changes
+        place = evidence.random.uniform(trace.batch)[:, 0].masked_fill(~mask, 1.0).amin(1)  # [B]
+        return hidden.float(), ranked.masked_fill(ranked < 0, torch.nan), trace.logits.double(), place
+
+    def conclude(self, kept: tuple[Tensor, ...], corpus: Corpus) -> Conclusion:
+        hidden, shares, logits, place = kept
+        k = int(((shares > NEGLIGIBLE).double().mean(0) >= MOST).sum())  # shares fall with rank
+        order = place.argsort()
+        stay = order[~shares[order, :k].isnan().any(1)]  # [n]
+        mean_share = shares[stay, :k].T.contiguous().mean(1)  # [k] ā_r
+        clusters, labels = self._clusters(hidden, stay, k)
+        m = corrected = torch.full_like(mean_share, torch.nan)
+        if clusters:
+            m, corrected = self._information(labels, self._outputs(logits[stay]))
+        values = [
+            weighted_tau(m, mean_share),
+            weighted_tau(corrected, mean_share),
+            float(m[0]) if k else math.nan,
+            float(corrected[0]) if k else math.nan,
+            k,
+            clusters or math.nan,
+            len(stay),
+        ]
+        ranks = tuple(float(rank) for rank in range(1, k + 1))
+        curves = {"information": m, "corrected information": corrected, "mean share": mean_share}
+        return Conclusion(
+            torch.tensor(values, dtype=torch.float64),
+            tuple((Axis(f"{name} by rank", "rank", ranks), line) for name, line in curves.items()),
+        )
+
+    def _most_ranks(self, corpus: Corpus) -> int:
+        """K: the 10th percentile of the numbers of units, so that 90 % of the examples have K units."""
+        units = torch.quantile(corpus.unit_counts.double(), SHORTEST, interpolation="lower")
+        return min(int(units), self.options.max_ranks)
+
+    def _clusters(self, hidden: Tensor, stay: Tensor, k: int) -> tuple[int, Tensor]:
+        """N and the labels [k, n] of the states of every rank; 0 where there is no N."""
+        known: dict[int, Tensor] = {}
+        wanted = PAPER_CLUSTERS if self.options.clusters == "paper" else [self.options.clusters]
+        ranks = list(range(k))
+        for n in wanted:
+            if not ranks or len(stay) < 2 * n:
+                break
+            for rank in ranks:
+                found = kmeans(hidden[stay, rank], n, self._generator())
+                if self.options.clusters == "paper" and bool((found.sizes == 1).any()):
+                    ranks.remove(rank)
+                    ranks.insert(0, rank)  # the next n will fail here too, if it fails: find out first
+                    break
+                known[rank] = found.labels
+            else:
+                return n, torch.stack([known[rank] for rank in range(k)])
+        return 0, torch.empty(0, len(stay))
+
+    def _outputs(self, logits: Tensor) -> Tensor:
+        """[n] labels of the outputs [n, C]."""
+        if logits.shape[1] > 2:
+            return logits.argmax(1)
+        return kmeans(logits[:, 1:] - logits[:, :1], OUTPUT_CLUSTERS, self._generator()).labels
+
+    def _information(self, labels: Tensor, outputs: Tensor) -> tuple[Tensor, Tensor]:
+        """m_r [k], and the same less what shuffled outputs give."""
+        m = mutual_information(labels, outputs[None])
+        by_chance = shuffled(outputs, self.options.permutations, self._generator())  # [P, n]
+        null = torch.stack([mutual_information(rank[None], by_chance).mean() for rank in labels])
+        return m, m - null
+
+    def _generator(self) -> torch.Generator:
+        return torch.Generator().manual_seed(self.options.seed)
+
+
+def weighted_tau(x: Tensor, w: Tensor) -> float:
+    """Shieh's τ_w = Σ_{i<j} w_i w_j sgn(x_i − x_j) sgn(w_i − w_j) / Σ_{i<j} w_i w_j, of x and w [k] itself.
+
+    NaN where x is, and for fewer than two weights that are not 0.
+    """
+    pair = torch.triu(w[:, None] * w, diagonal=1)  # [k, k]
+    agree = (x[:, None] - x).sign() * (w[:, None] - w).sign()
+    return math.nan if x.isnan().any() else float((pair * agree).sum() / pair.sum())  # sgn(NaN) is 0

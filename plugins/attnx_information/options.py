@@ -1,0 +1,22 @@
+"""Options of the information metrics."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from attnx import Options
+
+
+class MiKendallOptions(Options):
+    """Options of `mi-kendall`."""
+
+    clusters: Annotated[int, Field(ge=2)] | Literal["paper"] = Field(
+        50,
+        description="clusters N of the hidden states of a rank; paper: the smallest of 50 to 200 that "
+        "leaves no cluster with a single example at any rank",
+    )
+    permutations: int = Field(20, ge=1, description="shuffles of the outputs that the bias is estimated from")
+    seed: int = Field(0, ge=0, description="seed of clustering and shuffles")
+    max_ranks: int = Field(
+        40, ge=1, description="most ranks to look at: the hidden states of each are held in memory"
+    )

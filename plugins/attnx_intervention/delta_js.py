@@ -1,0 +1,42 @@
+import math
+
+import torch
+from torch import Tensor
+
+from attnx import Evidence, Measure, Metric, js_divergence
+
+from .ranking import top_and_other
+from .reattending import probabilities_under, without
+
+ROUNDING = 1e-6  # nats: a smaller difference has no sign
+
+
+class DeltaJs(Metric):
+    """How much more the output changes without the top unit than without a random one.
+
+    ΔJS = JS(p, q_{i*}) − JS(p, q_r), where i* is the explanation's top unit, r is drawn uniformly
+    from the others, and q_i is the output with a_i set to 0 and attention renormalised, the
+    representations as they were. Beside it: whether ΔJS is negative, and the difference of weights
+    a_{i*} − a_r it is read against. Undefined for an example of one unit, and where the removed
+    unit held all attention.
+    """
+
+    needs = ("attention",)
+    family = "intervention"
+    measures = (
+        Measure("delta-js", "up", (-math.log(2), math.log(2))),
+        Measure("negative", "down", (0, 1)),
+        Measure("weight-gap", "none", (-1, 1)),
+    )
+
+    def __call__(self, evidence: Evidence) -> Tensor:
+        a, mask = evidence.trace.attention, evidence.trace.batch.mask
+        pair = top_and_other(evidence)  # [B, 2]
+        removed = torch.nn.functional.one_hot(pair, a.shape[1]).bool()  # [B, 2, L]
+        p = evidence.trace.logits.double().softmax(-1)[:, None]  # [B, 1, C]
+        js = js_divergence(p, probabilities_under(evidence, without(a, removed)))  # [B, 2]
+        delta = js[:, 0] - js[:, 1]
+        weight = a.double().gather(1, pair)  # [B, 2]
+        values = torch.stack([delta, (delta < -ROUNDING).double(), weight[:, 0] - weight[:, 1]], dim=1)
+        undefined = delta.isnan() | (mask.sum(1) < 2)
+        return values.masked_fill(undefined[:, None], torch.nan)

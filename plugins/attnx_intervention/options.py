@@ -1,0 +1,22 @@
+"""Options of the intervention metrics."""
+
+from pydantic import Field
+
+from attnx import Options
+
+
+class PermutationOptions(Options):
+    """Options of `permutation`."""
+
+    permutations: int = Field(100, ge=1, description="random orders of the weights for each example")
+
+
+class AdversarialAttentionOptions(Options):
+    """Options of `adversarial-attention`."""
+
+    epsilon: float = Field(
+        0.01, gt=0, le=1, description="largest change of the output, as total variation; .05 for questions"
+    )
+    adversaries: int = Field(5, ge=1, description="attentions searched for together, far from each other too")
+    steps: int = Field(500, ge=1, description="steps of Adam")
+    learning_rate: float = Field(0.01, gt=0, description="of Adam")

@@ -1,0 +1,48 @@
+import torch
+from torch import Tensor
+
+from attnx import Evidence, Measure, Metric, total_variation
+
+from .options import PermutationOptions
+from .reattending import alternatives_at_once, probabilities_under
+
+
+class Permutation(Metric):
+    """How much the output changes when the attention weights are dealt out at random.
+
+    The median over permutations of the weights, over the units of the example, of the total
+    variation ½·Σ_c |p_c − p'_c| between the outputs; |Δp| for two classes. Beside it the largest
+    weight, which Jain and Wallace plot it against. It is the model's attention that is permuted,
+    whatever the explanation.
+    """
+
+    needs = ("attention",)
+    family = "intervention"
+    measures = (
+        Measure("median", "up", (0, 1)),
+        Measure("max-weight", "none", (0, 1)),
+    )
+
+    def __init__(self, options: PermutationOptions) -> None:
+        self.permutations = options.permutations
+
+    def __call__(self, evidence: Evidence) -> Tensor:
+        a, mask = evidence.trace.attention, evidence.trace.batch.mask
+        p = evidence.trace.logits.double().softmax(-1)[:, None]  # [B, 1, C]
+        draws = evidence.random.uniform(evidence.trace.batch, self.permutations)  # [B, K, L]
+        change = [
+            total_variation(p, probabilities_under(evidence, _permuted(a, mask, part)))
+            for part in draws.split(alternatives_at_once(a), dim=1)
+        ]
+        median = torch.cat(change, dim=1).quantile(0.5, dim=1)  # [B]
+        values = torch.stack([median, a.double().amax(1).clamp_max(1.0)], dim=1)
+        return values.masked_fill(~mask.any(1, keepdim=True), torch.nan)
+
+
+def _permuted(attention: Tensor, mask: Tensor, draws: Tensor) -> Tensor:
+    """[B, K, L] the weights of the units in the order of their draws [B, K, L]; 0 stays off the mask."""
+    units = (~mask).int().argsort(dim=1, stable=True)  # [B, L] columns of units in a row, then the rest
+    order = draws.masked_fill(~mask[:, None], torch.inf).argsort(-1)  # [B, K, L] likewise, at random
+    shape = draws.shape
+    dealt = attention[:, None].expand(shape).gather(2, order)
+    return torch.zeros_like(dealt).scatter(2, units[:, None].expand(shape), dealt)

@@ -1,0 +1,112 @@
+"""From marked words to examples: what all tasks with human rationales share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from attnx import DataError, Example, TaskData
+
+from .options import Agreement, RationaleOptions
+
+SPLITS = ("train", "dev", "test")
+Marks = tuple[bool, ...]  # one per word
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A labelled text as words, with the words that people marked."""
+
+    id: str
+    words: tuple[str, ...]
+    label: int
+    marks: Marks | None  # None: not known
+    query: tuple[str, ...] | None = None
+
+
+@dataclass(slots=True)
+class Account:
+    """What was left out or cut off, said in the report."""
+
+    counts: Counter[tuple[str, str, str]] = field(default_factory=Counter)  # what, why, split
+    sizes: Counter[str] = field(default_factory=Counter)  # of splits, whatever is left out included
+
+    def add(self, split: str, what: str, why: str) -> None:
+        """Count something that happened to an example."""
+        self.counts[what, why, split] += 1
+
+    def drop(self, split: str, why: str) -> None:
+        """Count an example that is not used."""
+        self.sizes[split] += 1
+        self.add(split, "dropped", why)
+
+    def provenance(self) -> dict[str, str]:
+        """One line for each thing that happened."""
+        said: dict[str, list[str]] = {}
+        for (what, why, split), count in sorted(self.counts.items(), key=lambda item: item[0][:2]):
+            said.setdefault(what, []).append(f"{split} {count} of {self.sizes[split]} ({why})")
+        return {what: "; ".join(lines) for what, lines in said.items()}
+
+
+def make_data(
+    splits: Mapping[str, Iterable[Passage]],
+    label_names: Sequence[str],
+    options: RationaleOptions,
+    provenance: Mapping[str, str],
+    account: Account,
+) -> TaskData:
+    """The passages of "train", "dev" and "test" as examples, cut to length.
+
+    An example of which no word is marked has no rationale: nothing is known of it, so a metric that
+    needs one is undefined there.
+    """
+    seen: set[str] = set()
+    examples: dict[str, tuple[Example, ...]] = {}
+    for split in SPLITS:
+        made = []
+        for passage in splits[split]:
+            if passage.id in seen:
+                raise DataError(f"The id '{passage.id}' occurs twice; give every example one of its own.")
+            seen.add(passage.id)
+            if passage.words:
+                made.append(_example(passage, split, options, account))
+            else:
+                account.drop(split, "no words")
+        examples[split] = tuple(made)
+    return TaskData(
+        train=examples["train"],
+        dev=examples["dev"],
+        test=examples["test"],
+        label_names=tuple(label_names),
+        provenance={**provenance, **account.provenance()},
+    )
+
+
+def _example(passage: Passage, split: str, options: RationaleOptions, account: Account) -> Example:
+    account.sizes[split] += 1
+    most = options.max_length or len(passage.words)
+    marks = passage.marks[:most] if passage.marks is not None else ()
+    if len(passage.words) > most:
+        account.add(split, "truncated", f"longer than {most} words")
+    if not any(marks):
+        lost = passage.marks is not None and any(passage.marks)
+        account.add(split, "without rationale", "cut off" if lost else "nothing marked")
+    return Example(
+        id=passage.id,
+        units=_cased(passage.words[:most], options),
+        label=passage.label,
+        query=None if passage.query is None else _cased(passage.query, options),
+        rationale=marks if any(marks) else None,
+    )
+
+
+def _cased(words: tuple[str, ...], options: RationaleOptions) -> tuple[str, ...]:
+    return tuple(word.lower() for word in words) if options.lowercase else words
+
+
+def agreed(votes: Sequence[Marks], agreement: Agreement) -> Marks | None:
+    """The words that enough of the people marked who marked any; None where nobody did."""
+    voters = [marks for marks in votes if any(marks)]
+    needed = {"any": 1, "majority": len(voters) // 2 + 1, "all": len(voters)}[agreement]
+    return tuple(sum(word) >= needed for word in zip(*voters, strict=True)) if voters else None

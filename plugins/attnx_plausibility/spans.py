@@ -1,0 +1,35 @@
+"""Spans, which are unbroken runs of units, and how well two sets of them match."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def span_f1(chosen: Tensor, marked: Tensor, overlap: float) -> Tensor:
+    """[B] F1 of the spans of chosen [B, L] against those of marked [B, L]; NaN where there are none.
+
+    Two spans share one unbroken run, so the pairs that touch are the runs of chosen ∧ marked. With an
+    overlap of half or more no span has two partners: these would fill it up and so be one span.
+    """
+    shared = chosen & marked
+    intersection = _lengths(shared)  # [B, L], at every unit of a run
+    union = (_lengths(chosen) + _lengths(marked) - intersection).double()
+    matches = _starts(shared) & (intersection / union >= overlap)
+    spans = _starts(chosen).sum(1) + _starts(marked).sum(1)  # [B]
+    return 2 * matches.sum(1) / spans.double()
+
+
+def _starts(inside: Tensor) -> Tensor:
+    """[B, L] the first unit of every run."""
+    before = torch.nn.functional.pad(inside[:, :-1], (1, 0))
+    return inside & ~before
+
+
+def _lengths(inside: Tensor) -> Tensor:
+    """[B, L] the length of the run that a unit is in; anything outside of runs."""
+    columns = inside.shape[1]
+    places = torch.arange(columns, device=inside.device).expand_as(inside)
+    first = places.masked_fill(~_starts(inside), 0).cummax(1).values
+    after = places.masked_fill(inside, columns).flip(1).cummin(1).values.flip(1)  # next unit outside
+    return after - first

@@ -1,0 +1,83 @@
+import numpy as np
+import torch
+
+from attnx import Finding, Lab, Model, Outputs, Study, js_divergence, total_variation
+
+from .adversary import frozen, unfrozen
+from .information import measure_tau, require_information
+from .options import AdversarialModelOptions
+from .published import MEISTER_3, MEISTER_5, WEN_3, WEN_4
+
+
+class AdversarialModel(Study):
+    """How far attention can be driven from a model's while its outputs are kept.
+
+    An adversary M_a of the base M_b minimises TVD(p_a, p_b) − λ·KL(a_a ‖ a_b). Frozen, it is M_b
+    with nothing but its attention parameters free; unfrozen, an entirely new model. Attention that
+    can be replaced in a frozen model explains little; an unfrozen one may have moved its information
+    to the units it attends to. jsd and tvd are between adversary and base, example by example.
+    """
+
+    needs = ("attention",)
+
+    def __init__(self, options: AdversarialModelOptions) -> None:
+        self.options = options
+
+    def __call__(self, lab: Lab) -> list[Finding]:
+        if self.options.information:
+            require_information(lab, self.options.clusters)
+        bases = [lab.model(seed) for seed in lab.seeds]
+        models = {
+            "base": bases,
+            "frozen": [
+                frozen(lab, base, seed, self.options, moves=self.options.moves)
+                for base, seed in zip(bases, lab.seeds, strict=True)
+            ],
+            "unfrozen": [
+                unfrozen(lab, base, seed, self.options) for base, seed in zip(bases, lab.seeds, strict=True)
+            ],
+        }
+        outputs = {name: [lab.outputs(model) for model in found] for name, found in models.items()}
+        accuracy = Finding("base", "accuracy", "up", _correct(outputs["base"]))
+        findings = [MEISTER_3.beside(accuracy, lab)]
+        for name in ("frozen", "unfrozen"):
+            findings += [
+                WEN_3.beside(
+                    MEISTER_5.beside(finding, lab, name, finding.measure), lab, name, finding.measure
+                )
+                for finding in _compared(name, outputs[name], outputs["base"])
+            ]
+        return findings + (self._information(lab, models) if self.options.information else [])
+
+    def _information(self, lab: Lab, models: dict[str, list[Model]]) -> list[Finding]:
+        """τ of every model, and the base's less that of each adversary."""
+        taus = {
+            name: np.array(
+                [
+                    [measure_tau(lab, m, s, self.options.clusters).tau]
+                    for m, s in zip(found, lab.seeds, strict=True)
+                ]
+            )
+            for name, found in models.items()
+        }  # [S, 1] each
+        findings = [Finding(name, "tau", "up", values) for name, values in taus.items()]
+        for name in ("frozen", "unfrozen"):
+            difference = Finding(name, "tau lost", "none", taus["base"] - taus[name])
+            findings.append(WEN_4.beside(difference, lab, name))
+        return findings
+
+
+def _compared(name: str, adversaries: list[Outputs], bases: list[Outputs]) -> list[Finding]:
+    pairs = list(zip(adversaries, bases, strict=True))
+    jsd = torch.stack([js_divergence(a.attention.double(), b.attention.double()) for a, b in pairs])  # [S, N]
+    tvd = torch.stack([total_variation(a.probabilities, b.probabilities) for a, b in pairs])  # [S, N]
+    return [
+        Finding(name, "jsd", "none", jsd.numpy()),
+        Finding(name, "tvd", "down", tvd.double().numpy()),
+        Finding(name, "accuracy", "up", _correct(adversaries)),
+        Finding(name, "accuracy lost", "down", _correct(bases) - _correct(adversaries)),
+    ]
+
+
+def _correct(outputs: list[Outputs]) -> np.ndarray:
+    return torch.stack([output.correct for output in outputs]).numpy()  # [S, N]

@@ -1,0 +1,74 @@
+"""Models trained to give the outputs of another model under other attention."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from attnx import Batch, Lab, Model, js_divergence, total_variation
+
+from .options import AdversaryOptions
+from .starts import copy_of, free_attention_alone, new_model
+
+FLOOR = 1e-6  # least weight that KL divides by: where the base gives no weight at all it would be infinite
+NUDGE = 0.01  # a copy of the base is nudged by this share of its weights
+
+
+@dataclass(frozen=True)
+class Away:
+    """The loss TVD(p_a, p_b) − λ·KL(a_a ‖ a_b), or with JSD for KL, of an adversary a of a base b."""
+
+    base: Model
+    options: AdversaryOptions
+
+    def __call__(self, model: Model, batch: Batch) -> Tensor:
+        with torch.no_grad():
+            b = self.base.run(batch, self.base.embed(batch))
+        a = model.run(batch, model.embed(batch))
+        away = kl_divergence if self.options.distance == "kl" else _js_divergence
+        cost = total_variation(a.probabilities, b.probabilities)  # [B]
+        return (cost - self.options.divergence * away(a.attention, b.attention)).mean()
+
+
+def kl_divergence(p: Tensor, q: Tensor) -> Tensor:
+    """KL(p ‖ q) over the last dimension, weights of q below 1e-6 counted as that."""
+    return (p * (_positive(p).log() - q.clamp_min(FLOOR).log())).sum(-1)
+
+
+def _js_divergence(p: Tensor, q: Tensor) -> Tensor:
+    return js_divergence(_positive(p), _positive(q))
+
+
+def _positive(p: Tensor) -> Tensor:
+    """Without 0, at which the gradient of p log p is not finite."""
+    return p.clamp_min(torch.finfo(p.dtype).tiny)
+
+
+def unfrozen(lab: Lab, base: Model, seed: int, options: AdversaryOptions) -> Model:
+    """An entirely new model, trained to differ."""
+    return _trained(lab, new_model(lab, seed), base, seed, "unfrozen", options)
+
+
+def frozen(lab: Lab, base: Model, seed: int, options: AdversaryOptions, *, moves: str) -> Model:
+    """A copy of the base, of which the attention parameters, or all, are trained to differ."""
+    model = copy_of(lab, base, seed, new_attention=False)
+    if moves == "attention":
+        free_attention_alone(lab, model)
+    _nudge(model, seed)
+    return _trained(lab, model, base, seed, "frozen", options)
+
+
+def _nudge(model: Model, seed: int) -> None:
+    """Move the attention parameters a little: at the base itself every gradient of the loss is 0."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for parameter in model.attention_parameters():
+            noise = torch.randn(parameter.shape, generator=generator).to(parameter)
+            parameter.add_(NUDGE * parameter.abs().mean() * noise)
+
+
+def _trained(lab: Lab, model: Model, base: Model, seed: int, name: str, options: AdversaryOptions) -> Model:
+    # The last weights: the best on dev would be those nearest to the base.
+    return lab.train(model, seed, name, objective=Away(base, options), keep="last", beside=(base,))

@@ -1,0 +1,64 @@
+import numpy as np
+
+from attnx import Finding, Lab, Model, Study
+
+from .adversary import unfrozen
+from .guided import Guided
+from .options import AdversarialModelOptions, GuidedMlpOptions
+
+VOCABULARY = ("min_count", "max_words", "boundaries")  # options that decide how words are numbered
+
+
+class GuidedMlp(Study):
+    """How well a model that reads each unit alone does with the attention of another model.
+
+    Attention that helps a model without any context points at units that matter by themselves. The
+    guides: equal weights, the attention of the trained model, that of its unfrozen adversary (as
+    `adversarial-model` trains it), and what the guided model learns on its own.
+    """
+
+    needs = ("attention",)
+
+    def __init__(self, options: GuidedMlpOptions) -> None:
+        self.options = options
+
+    def __call__(self, lab: Lab) -> list[Finding]:
+        mlp = self._label(lab)
+        own = lab.variant(model=mlp, projection=lab.plan.projection.choice)
+        uniform = lab.variant(model=mlp, projection="uniform")
+        adversary = AdversarialModelOptions(
+            divergence=self.options.divergence, distance=self.options.distance
+        )
+        theirs = lab.within(
+            f"adversarial-model:divergence={adversary.divergence},distance={adversary.distance}"
+        )
+
+        def guided(guide: Model, seed: int, name: str) -> Model:
+            model = Guided(lab.untrained(seed, own), guide, lab.data)
+            return lab.train(model, seed, f"guided by {name}", plan=own, beside=(guide,))
+
+        models: dict[str, list[Model]] = {
+            "the model itself": [lab.model(seed) for seed in lab.seeds],
+            "guide: uniform": [lab.model(seed, uniform) for seed in lab.seeds],
+        }
+        trained = list(zip(models["the model itself"], lab.seeds, strict=True))
+        models["guide: trained"] = [guided(model, seed, "trained") for model, seed in trained]
+        models["guide: adversarial"] = [
+            guided(unfrozen(theirs, model, seed, adversary), seed, "adversary") for model, seed in trained
+        ]
+        models["guide: own"] = [lab.model(seed, own) for seed in lab.seeds]
+        return [
+            Finding(name, "accuracy", "up", np.stack([lab.outputs(model).correct.numpy() for model in found]))
+            for name, found in models.items()
+        ]
+
+    def _label(self, lab: Lab) -> str:
+        """The guided model, with the vocabulary of the model of the study."""
+        component, _ = lab.catalog.find_model(self.options.model.partition(":")[0])
+        options = component.load_options()
+        known = options.model_fields if options else {}
+        given = {
+            name: value for name, value in lab.plan.model.options if name in VOCABULARY and name in known
+        }
+        said = [f"{name}={value}" for name, value in given.items() if value is not None]
+        return f"{self.options.model}:{','.join(said)}" if said else self.options.model

@@ -1,0 +1,102 @@
+"""Options of the retraining studies."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, field_validator
+
+from attnx import Options
+
+
+def _joined(value: Any) -> Any:
+    """Values joined by + as a command line gives them, or a list."""
+    return tuple(part.strip() for part in value.split("+")) if isinstance(value, str) else value
+
+
+Names = Annotated[tuple[str, ...], BeforeValidator(_joined)]
+Numbers = Annotated[tuple[Annotated[float, Field(lt=1, allow_inf_nan=False)], ...], BeforeValidator(_joined)]
+
+
+class AdversaryOptions(Options):
+    """How an adversary is driven away from the attention of a model."""
+
+    divergence: float = Field(
+        0.01,
+        ge=0,
+        allow_inf_nan=False,
+        description="λ: what a nat of divergence of attention is worth in total variation of outputs",
+    )
+    distance: Literal["kl", "jsd"] = Field(
+        "kl", description="divergence of attention: KL(adversary ‖ model), or Jensen–Shannon"
+    )
+
+
+class AdversarialModelOptions(AdversaryOptions):
+    """Options of `adversarial-model`."""
+
+    moves: Literal["attention", "all"] = Field(
+        "attention",
+        description="what may change in the frozen adversary: the attention parameters, or all of the "
+        "model that it starts from",
+    )
+    information: bool = Field(False, description="also report τ of mi-kendall for model and adversaries")
+    clusters: Annotated[int, Field(ge=2)] | Literal["paper"] = Field(50, description="clusters of mi-kendall")
+
+
+class GuidedMlpOptions(AdversaryOptions):
+    """Options of `guided-mlp`."""
+
+    model: str = Field("mlp-add", description="the model that is guided, one that reads each unit alone")
+
+
+class InformationOptions(Options):
+    """How τ between attention and information is measured."""
+
+    clusters: Annotated[int, Field(ge=2)] | Literal["paper"] = Field(50, description="clusters of mi-kendall")
+
+
+class FixedRepresentationOptions(InformationOptions):
+    """Options of `fixed-representation`."""
+
+
+class FixedAttentionOptions(InformationOptions):
+    """Options of `fixed-attention`."""
+
+    attention: Literal["trained", "untrained"] = Field(
+        "trained", description="the attention that is kept: of the trained model, or of one before training"
+    )
+
+
+class SparsitySweepOptions(Options):
+    """Options of `sparsity-sweep`."""
+
+    grid: Numbers = Field(
+        (-2.0, -0.5, 0.0, 0.3, 0.6, 0.9), description="values of λ of sparsegen below 1, joined by +"
+    )
+    references: Names = Field(
+        ("gradient",), min_length=1, description="importance methods, joined by +, as gradient+loo"
+    )
+    correlation: Literal["kendall", "spearman", "pearson"] = Field(
+        "kendall", description="how λ is correlated with what was measured; the paper used Kendall's τ-b"
+    )
+
+    @field_validator("grid")
+    @classmethod
+    def _several(cls, grid: tuple[float, ...]) -> tuple[float, ...]:
+        if len(grid) < 3 or len(set(grid)) < len(grid):
+            raise ValueError("give three or more different values, joined by +")
+        return grid
+
+
+class GumbelGainOptions(InformationOptions):
+    """Options of `gumbel-gain`."""
+
+    models: Names = Field((), description="models to count, joined by +; none: the model of the study")
+
+    @field_validator("models")
+    @classmethod
+    def _distinct(cls, models: tuple[str, ...]) -> tuple[str, ...]:
+        if len(set(models)) < len(models):
+            raise ValueError("a model is given twice")
+        return models
+
+    temperature: float = Field(0.8, gt=0, allow_inf_nan=False, description="temperature of gumbel-softmax")

@@ -1,0 +1,75 @@
+import numpy as np
+
+from attnx import Finding, Lab, Study
+
+from .correlations import CORRELATIONS, Array
+from .options import SparsitySweepOptions
+from .published import MEISTER_2
+
+
+class SparsitySweep(Study):
+    """How the spread of importance, and attention's agreement with it, change with sparsity.
+
+    A model is trained with sparsegen at every λ of the grid. For every reference: the entropy of its
+    importances as a share of the most there could be, Kendall's τ-b of attention with it, and the
+    correlation of λ with the means of both over the test split. A negative correlation with entropy
+    says that importance is less spread out where attention is sparser; the paper's text reads its
+    own negative values the other way round.
+    """
+
+    needs = ("attention", "gradient")
+
+    def __init__(self, options: SparsitySweepOptions) -> None:
+        self.options = options
+
+    def __call__(self, lab: Lab) -> list[Finding]:
+        grid = self.options.grid
+        plans = [  # resolved before any training, so that a reference the model cannot give is refused
+            lab.variant(
+                projection=f"sparsegen:lam={lam}",
+                references=self.options.references,
+                metrics=("kendall", "importance-entropy"),
+            )
+            for lam in grid
+        ]
+        findings: list[Finding] = []
+        courses: dict[tuple[str, str], list[Array]] = {}  # means [S] by λ
+        for lam, plan in zip(grid, plans, strict=True):
+            models = [lab.model(seed, plan) for seed in lab.seeds]
+            name = f"λ = {lam:g}"
+            correct = np.stack([lab.outputs(model).correct.numpy() for model in models])  # [S, N]
+            findings.append(Finding(name, "accuracy", "up", correct))
+            for reference in self.options.references:
+                entropy, tau = [], []
+                for model, seed in zip(models, lab.seeds, strict=True):
+                    (spread,) = lab.measure(model, seed, "importance-entropy", explanation=reference)
+                    (agreement,) = lab.measure(model, seed, "kendall", references=(reference,))
+                    entropy.append(spread.values[:, 0])
+                    tau.append(agreement.values[:, 0])
+                for measure, values in (("entropy of", entropy), ("kendall with", tau)):
+                    found = Finding(name, f"{measure} {reference}", "none", np.stack(values))  # [S, N]
+                    findings.append(found)
+                    courses.setdefault((measure, reference), []).append(_means(found.values))
+        return findings + [
+            self._correlated(lab, measure, reference, np.stack(course, axis=1))
+            for (measure, reference), course in courses.items()
+        ]
+
+    def _correlated(self, lab: Lab, measure: str, reference: str, course: Array) -> Finding:
+        """The correlation of λ with the means [S, grid] of each seed."""
+        correlate = CORRELATIONS[self.options.correlation]
+        values = np.array([[correlate(np.array(self.options.grid), means)] for means in course])  # [S, 1]
+        finding = Finding(f"{self.options.correlation} with λ", f"{measure} {reference}", "none", values)
+        published = self.options.correlation == "kendall" and (measure, reference) == (
+            "entropy of",
+            "gradient",
+        )
+        return MEISTER_2.beside(finding, lab) if published else finding
+
+
+def _means(values: Array) -> Array:
+    """[S, N] -> [S] means over the defined values; NaN where there are none."""
+    defined = ~np.isnan(values)
+    counts = defined.sum(1)
+    sums = np.where(defined, values, 0.0).sum(1)
+    return np.divide(sums, counts, out=np.full(len(values), np.nan), where=counts > 0)

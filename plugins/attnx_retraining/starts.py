@@ -1,0 +1,46 @@
+"""What a retrained model starts from, and what of it may change."""
+
+import torch
+
+from attnx import Lab, Model, UsageError
+
+ANOTHER = 2**31  # between the seed of a model and that of a new one beside it
+SEEDS = 2**32
+
+
+def new_model(lab: Lab, seed: int) -> Model:
+    """A model as it is before training, with other random weights than the model of that seed had."""
+    return lab.untrained((seed + ANOTHER) % SEEDS)
+
+
+def copy_of(lab: Lab, trained: Model, seed: int, *, new_attention: bool) -> Model:
+    """A model with the weights of a trained one, those of its attention as before training if asked."""
+    model = new_model(lab, seed)
+    fresh = [parameter.detach().clone() for parameter in model.attention_parameters()]
+    model.load_state_dict(trained.state_dict())
+    if new_attention:
+        with torch.no_grad():
+            for parameter, value in zip(model.attention_parameters(), fresh, strict=True):
+                parameter.copy_(value)
+    return model
+
+
+def free_attention_alone(lab: Lab, model: Model) -> None:
+    """Freeze all of a model but its attention parameters; refuse one that has no such part."""
+    model.requires_grad_(False)
+    attention = list(model.attention_parameters())
+    for parameter in attention:
+        parameter.requires_grad_(True)
+    batch = model.encode(lab.data.train[:1]).to(lab.device)
+    with torch.random.fork_rng(), torch.enable_grad():
+        model.train()  # a hard projection can be trained, but only in this mode
+        trace = model.run(batch, model.embed(batch))
+        model.eval()
+    what = f"Model '{lab.plan.model.label}' with projection '{lab.plan.projection.label}'"
+    if not trace.attention.requires_grad:
+        raise UsageError(f"{what} has no attention that could be trained: choose another of the two.")
+    if trace.hidden.requires_grad:
+        raise UsageError(
+            f"{what} makes its hidden states with the parameters of its attention, so one cannot be "
+            "trained without the other: for fcam choose layer=0."
+        )

@@ -1,0 +1,104 @@
+"""Models to intervene on: real ones of several kinds, and two whose verdict is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from attnx_sdc.fcam import Fcam
+from attnx_sdc.options import FcamOptions, SdcTextOptions
+from attnx_sdc.text import SdcText
+from attnx_text.bilstm import BiLstm
+from attnx_text.model_options import BiLstmOptions
+from torch import Tensor
+
+from attnx import Evidence, Example, Importance, Model, Randomness, TaskData
+from attnx.batching import evaluating
+from attnx.measuring import trace_of
+from attnx.testing import ToyModel, toy_data
+
+Made = tuple[Any, tuple[Example, ...]]
+Make = Callable[[], Made]
+
+
+def toy() -> Made:
+    return ToyModel(), toy_data().test
+
+
+def linear_fcam() -> Made:
+    return _fcam("linear")
+
+
+def mlp_fcam() -> Made:
+    return _fcam("mlp")
+
+
+def _fcam(classifier: Any) -> Made:
+    torch.manual_seed(0)
+    data = SdcText(SdcTextOptions()).sample()
+    model = Fcam.build(data, ToyModel().projection, FcamOptions(layer=1, classifier=classifier))
+    with torch.no_grad():
+        model.vectors.weight.mul_(5.0)  # type: ignore[operator, union-attr]
+    return model, data.test[:10]
+
+
+def query_bilstm() -> Made:
+    """Texts of two to nine words with a question, start and end marks off the mask."""
+    generator = torch.Generator().manual_seed(1)
+    examples = []
+    for i in range(8):
+        words = torch.randint(0, 12, (2 + i,), generator=generator).tolist()
+        asked = torch.randint(0, 12, (1 + i % 3,), generator=generator).tolist()
+        units, query = tuple(f"w{w}" for w in words), tuple(f"w{w}" for w in asked)
+        examples.append(Example(f"q-{i}", units, i % 3, query=query))
+    data = TaskData(tuple(examples), (), (), ("a", "b", "c"))
+    torch.manual_seed(0)
+    model = BiLstm.build(data, ToyModel().projection, BiLstmOptions(hidden=6, embedding=8))
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(3.0)
+    return model, data.train
+
+
+MODELS = (toy, linear_fcam, mlp_fcam, query_bilstm)
+
+FILLER = ("two", "three", "four", "five")
+SENTENCES = tuple(
+    Example(f"planted-{n}", (*FILLER[: n % 3], "one", *(FILLER * 3)[: n - 1 - n % 3]), 1) for n in range(3, 11)
+)
+
+
+def explained() -> Made:
+    """Attention is the explanation: "one" gets it all and decides, all other words say the contrary."""
+    return _worth(1.0, -1.0), SENTENCES
+
+
+def unexplained() -> Made:
+    """Attention explains nothing: "one" gets it all, and every word says the same."""
+    return _worth(1.0, 1.0), SENTENCES
+
+
+def _worth(decider: float, filler: float) -> ToyModel:
+    model = ToyModel()
+    with torch.no_grad():
+        model.vectors.copy_(torch.tensor([[0.0, filler]]).expand(6, 2))
+        model.vectors[1] = torch.tensor([7.0, decider])
+    return model
+
+
+def evidence_of(
+    model: Model, examples: tuple[Example, ...], seed: int = 0, values: Tensor | None = None
+) -> Evidence:
+    """Evidence about the model's attention, or about other values [B, L]."""
+    with evaluating(model):
+        trace = trace_of(model, model.encode(examples))
+    given = trace.attention if values is None else values.masked_fill(~trace.batch.mask, 0.0)
+    return Evidence(trace, Importance("given", given, trace.predicted), None, model, Randomness(seed))
+
+
+def measure(metric: Any, evidence: Evidence) -> Tensor:
+    """[B, M] what a metric says, called as an evaluation calls it."""
+    with evaluating(evidence.model):
+        values: Tensor = metric(evidence)
+    return values.reshape(len(evidence.trace.batch), len(metric.measures))

@@ -1,0 +1,70 @@
+"""`mi-kendall`: what is kept of a batch, against a loop over examples."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from attnx import Corpus, Evidence, Example, Importance, Randomness
+from attnx.batching import evaluating
+from attnx.measuring import trace_of
+from attnx.testing import ToyModel
+from attnx_information.mi_kendall import MiKendall
+from attnx_information.options import MiKendallOptions
+
+Kept = tuple[Tensor, Tensor, Tensor, Tensor]
+
+
+def keep(lengths: Sequence[int], values: str = "random", **options: Any) -> tuple[Evidence, Kept, Corpus]:
+    """What is kept of toy sentences of these lengths."""
+    model = ToyModel()
+    rng = np.random.default_rng(0)
+    words = ("one", "two", "three", "four", "five")
+    examples = [Example(f"e{i}", tuple(rng.choice(words, n)), 0) for i, n in enumerate(lengths)]
+    batch = model.encode(examples)
+    with evaluating(model):
+        trace = trace_of(model, batch)
+    noise = Randomness(3).uniform(batch)[:, 0].float() - (0.5 if values == "signed" else 0.0)
+    found = torch.zeros_like(noise) if values == "zero" else noise.masked_fill(~batch.mask, 0.0)
+    evidence = Evidence(trace, Importance("it", found, trace.predicted), None, model, Randomness(0))
+    corpus = Corpus(unit_counts=torch.tensor(lengths))
+    hidden, shares, logits, place = MiKendall(MiKendallOptions(**options)).keep(evidence, corpus)
+    return evidence, (hidden, shares, logits, place), corpus
+
+
+@pytest.mark.parametrize("values", ["random", "signed"])
+def test_states_are_kept_by_the_size_of_their_units_importance(values: str) -> None:
+    lengths = [4, 7, 2, 5, 4, 9, 4, 6, 4, 4, 4]
+    evidence, (hidden, shares, logits, _), _ = keep(lengths, values)
+    assert hidden.shape == (11, 4, 2)  # one of eleven is shorter than 4
+    assert torch.equal(logits, evidence.trace.logits.double())
+    for row, n in enumerate(lengths):
+        size = evidence.explanation.values[row, :n].double().abs().tolist()
+        order = sorted(range(n), key=lambda unit: -size[unit])[:4]
+        assert torch.equal(hidden[row, : len(order)], evidence.trace.hidden[row, order])
+        expected = [size[unit] / sum(size) for unit in order] + [math.nan] * (4 - len(order))
+        np.testing.assert_allclose(shares[row], expected)
+
+
+def test_ranks_are_capped() -> None:
+    _, (hidden, shares, _, _), _ = keep([6] * 10, max_ranks=2)
+    assert hidden.shape[:2] == shares.shape == (10, 2)
+
+
+def test_a_batch_of_short_examples_is_kept_in_the_shape_of_the_others() -> None:
+    model = ToyModel()
+    with evaluating(model):
+        trace = trace_of(model, model.encode([Example("short", ("one", "two"), 0)]))
+    evidence = Evidence(trace, Importance("it", trace.attention, trace.predicted), None, model, Randomness(0))
+    kept = MiKendall(MiKendallOptions()).keep(evidence, Corpus(unit_counts=torch.tensor([5] * 19 + [2])))
+    assert kept[0].shape == (1, 5, 2)
+    assert kept[1].isnan().tolist() == [[False, False, True, True, True]]
+
+
+def test_an_explanation_that_is_0_everywhere_ranks_nothing() -> None:
+    _, (_, shares, _, _), _ = keep([3, 4], "zero")
+    assert shares.isnan().all()
