@@ -125,7 +125,7 @@ def test_runs_that_cannot_be_written_are_refused_before_anything_is_computed(
     monkeypatch.setattr("attnx.evaluator.run", compute)
     (tmp_path / "file").write_text("not a folder")
     said = refuse(USAGE, "evaluate", "--out", str(tmp_path / "file" / "runs"))
-    assert said.startswith(f"Cannot write runs to '{tmp_path}/file/runs': ")
+    assert said.startswith(f"Cannot write to '{tmp_path}/file/runs': ")
     assert "--out" in said
 
 

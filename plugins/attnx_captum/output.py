@@ -42,7 +42,11 @@ class Output:
         batch = self.trace.batch.take(rows)
         columns = batch.mask.shape[1]
         held = self.trace.attention[rows, :columns] if self.hold_attention else None
-        logits = self.model.run(batch, embeddings[:, :columns], attention=held).logits.double()  # [R, C]
+        return self.explained(self.model.run(batch, embeddings[:, :columns], attention=held).logits, rows)
+
+    def explained(self, logits: Tensor, rows: Tensor) -> Tensor:
+        """[R] the explained number of logits [R, C]."""
+        logits = logits.double()
         column = self.target[rows, None]
         logit = logits.gather(1, column)[:, 0]
         if self.of == "logit":

@@ -15,13 +15,18 @@ class Presence:
         self.baseline = baseline
 
     def __call__(self, present: Tensor, rows: Tensor) -> Tensor:
-        """[R, L], [R] -> [R]."""
+        """[R, L], [R] -> [R]; where nothing is absent the output is known."""
+        known = self.output.explained(self.trace.logits[rows], rows)
         columns = int(self.trace.batch.lengths[rows].max())
-        there = present[:, :columns, None].bool()
-        embeddings = torch.where(
-            there, self.trace.embeddings[rows, :columns], self.baseline[rows, :columns]
-        )  # [R, L, E]
-        return self.output(embeddings, rows)
+        absent = (present[:, :columns] == 0) & self.trace.batch.mask[rows, :columns]  # [R, L]
+        changed = absent.any(1).nonzero()[:, 0]
+        if len(changed):
+            at = rows[changed]
+            embeddings = torch.where(
+                absent[changed, :, None], self.baseline[at, :columns], self.trace.embeddings[at, :columns]
+            )  # [R, L, E]
+            known[changed] = self.output(embeddings, at)
+        return known
 
 
 class OneExample:

@@ -10,7 +10,8 @@ from .decoders import change_of
 from .options import AdversarialAttentionOptions
 from .reattending import probabilities_under
 
-SPREAD = 3.0
+SPREAD = 3.0  # standard deviation of the scores a search starts from
+INSIDE = 1 - 1e-3  # of the allowed change: room for rounding when the output is computed anew
 
 
 class AdversarialAttention(Metric):
@@ -20,7 +21,8 @@ class AdversarialAttention(Metric):
     Σ_{j<k} JS(α_j, α_k) / K(K−1) − 500·Σ_k max(0, TV(p, p_k) − ε) with Adam, in nats. Reported are
     the ε-max JSD, the largest JS(α_k, a) among attentions whose output is within ε of the model's,
     and the share of searches that found one; if none did, the model's own attention is the only one
-    known to be, at distance 0. It is the model's attention that is attacked, whatever the explanation.
+    known to be, at distance 0. What a search finds is a lower bound of what there is. It is the
+    model's attention that is attacked, whatever the explanation.
     """
 
     needs = ("attention", "gradient")
@@ -38,7 +40,8 @@ class AdversarialAttention(Metric):
         a = weights.double()  # the constraint is fine, and 500 steps add up what is rounded off
         scores = _starts(evidence, options.adversaries)  # [B, K, L]
         change = change_of(evidence, scores.softmax(-1).to(weights))
-        found, success = search(a, scores, change, options.epsilon, options.steps, options.learning_rate)
+        allowed = options.epsilon * INSIDE
+        found, success = search(a, scores, change, allowed, options.steps, options.learning_rate)
         p = evidence.trace.logits.double().softmax(-1)[:, None]  # [B, 1, C]
         moved = total_variation(p, probabilities_under(evidence, found.to(weights)))  # [B, K]
         success = success & (moved <= options.epsilon)

@@ -10,7 +10,6 @@ from torch import Tensor
 from .decoders import Change
 
 PENALTY = 500.0
-INSIDE = 1 - 1e-3  # of the allowed change: room for rounding when the result is computed anew
 FIRST, SECOND, SMALL = 0.9, 0.999, 1e-8  # Adam's
 
 
@@ -31,7 +30,7 @@ class Objective:
         mutual = torch.triu_indices(count, count, 1) + 1  # [2, K(K−1)/2]
         pairs = torch.nn.functional.one_hot(torch.cat([own, mutual], dim=1), 1 + count).sum(0)
         self.pairs = pairs.to(attention)  # [P, 1 + K] who is in a pair; the K pairs with a first
-        weight = torch.full((len(pairs), 1), 1 / max(1, count * (count - 1)))
+        weight = torch.full((len(pairs), 1), 1 / max(1, count * (count - 1)), dtype=torch.float64)
         weight[:count] = 1.0
         self.shares = (weight * pairs[:, 1:] / 2).T.to(attention)  # [K, P] ½ of the weight of a pair
         self.share = float(self.shares[0].sum())
@@ -86,7 +85,7 @@ def search(
         alpha = z.softmax(-1)
         moved, by_moved = (of_batch.transpose(0, 1) for of_batch in change(alpha.transpose(0, 1)))
         js, direction = objective(alpha)
-        better = (js > farthest).logical_and_(moved <= epsilon * INSIDE)
+        better = (js > farthest).logical_and_(moved <= epsilon)
         farthest = torch.where(better, js, farthest)
         best = torch.where(better[..., None], alpha, best)
         if step == steps:

@@ -77,12 +77,12 @@ def _annotation(row: dict[str, Any], documents: Path, where: str) -> Passage:
     document = names.pop()
     if Path(document).name != document:
         raise DataError(f"{where}: '{document}' is not the name of a file in '{documents}'.")
-    words = tuple(read_text(documents / document).split())
     spans = [
         (value_of(phrase, "start_token", int, where), value_of(phrase, "end_token", int, where))
         for phrase in phrases
     ]
     label = find_label(value_of(row, "classification", str, where), LABELS, where)
+    words = tuple(read_text(documents / document).split())
     return Passage(name, words, label, _marks(spans, len(words), where))
 
 

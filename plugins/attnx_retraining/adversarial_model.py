@@ -16,6 +16,9 @@ class AdversarialModel(Study):
     with nothing but its attention parameters free; unfrozen, an entirely new model. Attention that
     can be replaced in a frozen model explains little; an unfrozen one may have moved its information
     to the units it attends to. jsd and tvd are between adversary and base, example by example.
+
+    M_b itself is a local minimum where λ is small: around it TVD grows linearly, KL as the square.
+    A frozen adversary leaves it only for a λ near 1; an unfrozen one goes far at a hundredth of that.
     """
 
     needs = ("attention",)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -51,13 +52,15 @@ def unfrozen(lab: Lab, base: Model, seed: int, options: AdversaryOptions) -> Mod
     return _trained(lab, new_model(lab, seed), base, seed, "unfrozen", options)
 
 
-def frozen(lab: Lab, base: Model, seed: int, options: AdversaryOptions, *, moves: str) -> Model:
+def frozen(
+    lab: Lab, base: Model, seed: int, options: AdversaryOptions, *, moves: Literal["attention", "all"]
+) -> Model:
     """A copy of the base, of which the attention parameters, or all, are trained to differ."""
     model = copy_of(lab, base, seed, new_attention=False)
     if moves == "attention":
         free_attention_alone(lab, model)
     _nudge(model, seed)
-    return _trained(lab, model, base, seed, "frozen", options)
+    return _trained(lab, model, base, seed, f"frozen, {moves} moves", options)
 
 
 def _nudge(model: Model, seed: int) -> None:

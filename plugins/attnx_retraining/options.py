@@ -20,7 +20,7 @@ class AdversaryOptions(Options):
     """How an adversary is driven away from the attention of a model."""
 
     divergence: float = Field(
-        0.01,
+        1.0,
         ge=0,
         allow_inf_nan=False,
         description="λ: what a nat of divergence of attention is worth in total variation of outputs",

@@ -6,17 +6,18 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from attnx_sdc.fcam import Fcam
-from attnx_sdc.options import FcamOptions, SdcTextOptions
-from attnx_sdc.text import SdcText
-from attnx_text.bilstm import BiLstm
-from attnx_text.model_options import BiLstmOptions
 from torch import Tensor
 
 from attnx import Evidence, Example, Importance, Model, Randomness, TaskData
 from attnx.batching import evaluating
 from attnx.measuring import trace_of
 from attnx.testing import ToyModel, toy_data
+from attnx_sdc.fcam import Fcam
+from attnx_sdc.options import FcamOptions, SdcTextOptions
+from attnx_sdc.text import SdcText
+from attnx_text.bilstm import BiLstm
+from attnx_text.han import Han
+from attnx_text.model_options import BiLstmOptions, HanOptions
 
 Made = tuple[Any, tuple[Example, ...]]
 Make = Callable[[], Made]
@@ -40,6 +41,8 @@ def _fcam(classifier: Any) -> Made:
     model = Fcam.build(data, ToyModel().projection, FcamOptions(layer=1, classifier=classifier))
     with torch.no_grad():
         model.vectors.weight.mul_(5.0)  # type: ignore[operator, union-attr]
+        logits = trace_of(model, model.encode(data.test[:10])).logits
+        model.classifier.head.bias.sub_(logits.mean(0))  # type: ignore[operator, union-attr]
     return model, data.test[:10]
 
 
@@ -61,11 +64,33 @@ def query_bilstm() -> Made:
     return model, data.train
 
 
-MODELS = (toy, linear_fcam, mlp_fcam, query_bilstm)
+def han() -> Made:
+    """Texts of two to six sentences, which are the units."""
+    generator = torch.Generator().manual_seed(2)
+    examples = []
+    for i in range(8):
+        sentences = [
+            " ".join(f"w{word}" for word in torch.randint(0, 12, (2 + j % 3,), generator=generator).tolist())
+            for j in range(2 + i % 5)
+        ]
+        examples.append(Example(f"h-{i}", tuple(sentences), i % 2))
+    data = TaskData(tuple(examples), (), (), ("a", "b"))
+    torch.manual_seed(0)
+    model = Han.build(data, ToyModel().projection, HanOptions(hidden=4, embedding=6, sentences="none"))
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(3.0)
+        logits = trace_of(model, model.encode(examples)).logits
+        model.decoder.bias.sub_(logits.mean(0))
+    return model, data.train
+
+
+MODELS = (toy, linear_fcam, mlp_fcam, query_bilstm, han)
 
 FILLER = ("two", "three", "four", "five")
 SENTENCES = tuple(
-    Example(f"planted-{n}", (*FILLER[: n % 3], "one", *(FILLER * 3)[: n - 1 - n % 3]), 1) for n in range(3, 11)
+    Example(f"planted-{n}", (*FILLER[: n % 3], "one", *(FILLER * 3)[: n - 1 - n % 3]), 1)
+    for n in range(3, 11)
 )
 
 

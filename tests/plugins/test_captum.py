@@ -17,7 +17,7 @@ from attnx import Batch, Card, Example, ImportanceMethod, Model, Trace, UsageErr
 from attnx.batching import evaluating
 from attnx.catalog import Catalog
 from attnx.component import Component
-from attnx.measuring import trace_of
+from attnx.measuring import Named, attribute, trace_of
 from attnx.plugins import Plugin
 from attnx.resolve import resolve
 from attnx.spec import Choice, RunSpec
@@ -268,3 +268,12 @@ def test_deeplift_is_refused_for_a_model_that_does_not_declare_the_rescale_rule(
     spec = RunSpec(task=Choice(name="texts"), explanations=(Choice(name="deeplift"),))
     with pytest.raises(UsageError, match=r"importance 'deeplift' needs .*rescale.* with model 'recurrent'"):
         resolve(spec, Catalog((Plugin("some", "some", "0", components),)))
+
+
+def test_ablation_runs_the_model_once_for_every_unit_and_not_for_padding() -> None:
+    model = ToyModel()
+    with evaluating(model):
+        trace = trace_of(model, model.encode(toy_data().test))
+        found = attribute(Named("it", method("feature-ablation")), model, trace, trace.predicted)
+    assert not trace.batch.mask.all()
+    assert found.passes == trace.batch.mask.sum()

@@ -1,0 +1,274 @@
+"""Influence: a model that mixes units by known weights, and autograd one text at a time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+import torch
+from text_building import build, read
+from torch import Tensor, nn
+
+from attnx import Batch, Evidence, Example, Importance, Model, Randomness, TaskData, Trace
+from attnx.batching import evaluating
+from attnx.measuring import Named, attribute, trace_of
+from attnx.testing import ToyModel, check, toy_data
+from attnx_influence import attnx_importances, attnx_metrics, contextualisation, influence
+from attnx_influence.contextualisation import Contextualisation
+from attnx_influence.importance import InfluenceOnStates
+from attnx_influence.influence import one_pass_each, sizes_of_influence
+from attnx_influence.options import InfluenceOptions
+from attnx_text import lstm_influence as fast_path
+from attnx_text.lstm_influence import lstm_influence
+
+Mix = Callable[[Tensor, Tensor], Tensor]  # hidden state p, unit i -> weight of x_i in h_p
+
+
+class Mixing(ToyModel):
+    """h_p = Σ_i M_pi x_i, so ‖∂‖h_p‖/∂x_i‖ is |M_pi|."""
+
+    def __init__(self, mix: Mix) -> None:
+        super().__init__()
+        self.mix = mix
+
+    def run(self, batch: Batch, embeddings: Tensor, *, attention: Tensor | None = None) -> Trace:
+        column = torch.arange(embeddings.shape[1])
+        m = self.mix(column[:, None], column[None]).to(embeddings).expand(len(batch), -1, -1)
+        hidden = torch.bmm(m * batch.mask[:, None], embeddings)
+        scores, a, logits = self.decode(batch, hidden)
+        return Trace(batch, embeddings, hidden, scores, a, logits)
+
+
+def weights(p: Tensor, i: Tensor) -> Tensor:
+    return (1.0 + p) / (1.0 + (p - i).abs()) ** 2 * torch.where(i % 2 == 0, 1.0, -1.0)
+
+
+def trace_and(model: Model, *lengths: int) -> Trace:
+    words = ("one", "two", "three", "four", "five")
+    rng = np.random.default_rng(0)
+    examples = [Example(f"e{k}", tuple(rng.choice(words, n)), 0) for k, n in enumerate(lengths)]
+    with evaluating(model):
+        return trace_of(model, model.encode(examples))
+
+
+def context(model: Model, trace: Trace, metric: Contextualisation | None = None) -> Tensor:
+    explanation = Importance("attention", trace.attention, trace.predicted)
+    with evaluating(model):
+        return (metric or Contextualisation())(Evidence(trace, explanation, None, model, Randomness(0)))
+
+
+def importance(model: Model, trace: Trace, **options: Any) -> Tensor:
+    named = Named("influence", InfluenceOnStates(InfluenceOptions(**options)))
+    with evaluating(model):
+        return attribute(named, model, trace, trace.predicted).values
+
+
+def known(n: int) -> np.ndarray[Any, Any]:
+    """[P, I] the shares of influence in `Mixing(weights)`."""
+    column = torch.arange(n)
+    m = weights(column[:, None], column[None]).abs().double().numpy()
+    return m / m.sum(1, keepdims=True)
+
+
+# Any model.
+
+
+def test_influence_is_the_known_weight() -> None:
+    model = Mixing(weights)
+    trace = trace_and(model, 5, 3)
+    with evaluating(model):
+        found = one_pass_each(model, trace)
+    column = torch.arange(5)
+    m = weights(column[:, None], column[None]).abs().double()
+    torch.testing.assert_close(found[0], m, rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(found[1, :3, :3], m[:3, :3], rtol=1e-5, atol=1e-6)
+
+
+def test_contextualisation_is_the_mean_entropy_of_the_known_shares() -> None:
+    model = Mixing(weights)
+    lengths = (5, 2, 9, 4)
+    expected = [np.mean(scipy.stats.entropy(known(n), axis=1)) / math.log(n) for n in lengths]
+    np.testing.assert_allclose(context(model, trace_and(model, *lengths)), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("mix", "expected"),
+    [(lambda p, i: (p == i).float(), 0.0), (lambda p, i: torch.ones_like(p - i, dtype=torch.float32), 1.0)],
+)
+def test_contextualisation_is_0_for_units_alone_and_1_for_a_mean_of_all(mix: Mix, expected: float) -> None:
+    model = Mixing(mix)
+    np.testing.assert_allclose(context(model, trace_and(model, 5, 3)), expected, atol=1e-5)
+
+
+def test_contextualisation_is_undefined_for_one_unit_and_without_influence() -> None:
+    model = Mixing(weights)
+    assert context(model, trace_and(model, 1, 3)).isnan().tolist() == [True, False]
+    nothing = Mixing(lambda p, i: torch.zeros_like(p - i, dtype=torch.float32))
+    assert context(nothing, trace_and(nothing, 3)).isnan().all()
+
+
+def test_a_hidden_state_that_nothing_influences_is_left_out() -> None:
+    model = Mixing(lambda p, i: torch.where(p == 0, 0.0, 1.0).expand(len(p), i.shape[1]))
+    trace = trace_and(model, 4)
+    assert float(context(model, trace)) == pytest.approx(1.0)
+    assert importance(model, trace).tolist()[0] == pytest.approx([0.25] * 4)
+
+
+def test_importance_is_the_mean_share_of_influence() -> None:
+    model = Mixing(weights)
+    trace = trace_and(model, 5, 3)
+    plain, weighted = importance(model, trace), importance(model, trace, weight="attention")
+    for row, n in enumerate((5, 3)):
+        a = trace.attention[row, :n].double().numpy()
+        np.testing.assert_allclose(plain[row, :n], known(n).mean(0), rtol=1e-4)
+        np.testing.assert_allclose(weighted[row, :n], a @ known(n), rtol=1e-4)
+    assert plain[1, 3:].tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("cells", [1, 40, 60])
+def test_pieces_give_what_the_whole_gives(cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = Mixing(weights)
+    trace = trace_and(model, 3, 5, 2, 4)
+    whole = context(model, trace), importance(model, trace)
+    monkeypatch.setattr(influence, "CELLS", cells)
+    torch.testing.assert_close(context(model, trace), whole[0])
+    torch.testing.assert_close(importance(model, trace), whole[1])
+
+
+def test_another_explanation_of_the_same_batch_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+
+    def counted(evidence: Evidence) -> Tensor:
+        calls.append(evidence.trace)
+        return entropies(evidence)
+
+    entropies = contextualisation._entropies
+    monkeypatch.setattr(contextualisation, "_entropies", counted)
+    model, metric = Mixing(weights), Contextualisation()
+    first, second = trace_and(model, 5, 3), trace_and(model, 2, 4)
+    values = [context(model, trace, metric) for trace in (first, first, second, first)]
+    assert [trace is first for trace in calls] == [True, False, True]
+    assert torch.equal(values[0], values[1])
+    assert not torch.equal(values[0], values[2])
+
+
+# The LSTM's own path.
+
+
+def texts(lengths: list[int]) -> TaskData:
+    rng = np.random.default_rng(0)
+    words = [f"w{k}" for k in range(40)]
+    examples = tuple(Example(str(k), tuple(rng.choice(words, n)), k % 2) for k, n in enumerate(lengths))
+    return replace(toy_data(), train=examples, dev=examples, test=examples)
+
+
+def by_autograd(model: Any, vectors: Tensor) -> Tensor:
+    """[n, n] for one text [n, E], from torch's own bidirectional LSTM in double precision."""
+    ahead, back = model.encoder.ahead, model.encoder.back
+    lstm = nn.LSTM(ahead.input_size, ahead.hidden_size, bidirectional=True, batch_first=True)
+    reverse = {f"{name}_reverse": value for name, value in back.state_dict().items()}
+    lstm.load_state_dict({**ahead.state_dict(), **reverse})
+    lstm.double()
+    x = vectors.detach().double().requires_grad_()
+    norms = lstm(x[None])[0][0].norm(dim=-1)  # [n]
+    rows = [torch.autograd.grad(norm, x, retain_graph=True)[0].norm(dim=-1) for norm in norms]
+    return torch.stack(rows)
+
+
+@pytest.mark.parametrize("rows", [1024, 12, 1])
+@pytest.mark.parametrize("boundaries", [True, False])
+def test_lstm_path_equals_autograd_of_each_text_alone(
+    rows: int, boundaries: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fast_path, "ROWS", rows)
+    data = texts([4, 1, 7, 2, 7, 5])
+    model = build("bilstm", data, boundaries=boundaries)
+    trace = read(model, data.test)
+    found = model.influence(trace)
+    columns = trace.batch.mask.shape[1]
+    assert found.shape == (6, columns, columns)
+    for row, n in enumerate(trace.batch.lengths.tolist()):
+        expected = by_autograd(model, trace.embeddings[row, :n])
+        torch.testing.assert_close(found[row, :n, :n].double(), expected, rtol=1e-4, atol=1e-6)
+        assert not found[row, n:].any()
+        assert not found[row, :, n:].any()
+
+
+def test_lstm_path_is_exact_in_double_precision() -> None:
+    data = texts([9, 3])
+    model = build("bilstm", data).double()
+    trace = read(model, data.test)
+    for row, n in enumerate(trace.batch.lengths.tolist()):
+        expected = by_autograd(model, trace.embeddings[row, :n])
+        torch.testing.assert_close(model.influence(trace)[row, :n, :n], expected, rtol=1e-10, atol=1e-14)
+
+
+def test_a_text_without_words_influences_nothing() -> None:
+    data = texts([3, 2])
+    model = build("bilstm", data, boundaries=False)
+    trace = read(model, data.test)
+    lengths = torch.tensor([3, 0])
+    hidden = trace.hidden.clone()
+    hidden[1] = 0.0
+    found = lstm_influence(model.encoder, trace.embeddings, hidden, lengths)
+    assert found[0].all()
+    assert not found[1].any()
+
+
+def test_model_with_a_fast_path_is_asked_for_it_and_agrees_with_the_slow_one() -> None:
+    data = texts([6, 4, 1, 9])
+    model = build("bilstm", data)
+    trace = read(model, data.test)
+    units = trace.batch.mask
+    pairs = units[:, :, None] & units[:, None]
+    with evaluating(model):
+        torch.testing.assert_close(
+            sizes_of_influence(model, trace) * pairs,
+            one_pass_each(model, trace) * pairs,
+            rtol=1e-4,
+            atol=1e-6,
+        )
+    fast = context(model, trace), importance(model, trace)
+    model.provides = tuple(word for word in model.provides if word != "fast-influence")
+    model.influence = None
+    torch.testing.assert_close(context(model, trace), fast[0], rtol=1e-4, atol=1e-5, equal_nan=True)
+    torch.testing.assert_close(importance(model, trace), fast[1], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("name", "alone"), [("average", True), ("mlp", True), ("cnn", False), ("han", False)]
+)
+def test_encoders_that_read_units_alone_do_not_contextualise(name: str, alone: bool) -> None:
+    data = texts([6, 4, 9])
+    if name == "han":
+        sentences = tuple(
+            replace(example, units=tuple(" ".join(example.units).replace("w3", ". w3").split()))
+            for example in data.test
+        )
+        data = replace(data, train=sentences, dev=sentences, test=sentences)
+    model = build(name, data)
+    values = context(model, read(model, data.test))
+    known_values = values[~values.isnan()]
+    assert len(known_values)
+    assert bool((known_values < 1e-6).all()) == alone
+
+
+# Declarations.
+
+
+def test_laws() -> None:
+    check("metric", Contextualisation())
+    for weight in ("uniform", "attention"):
+        check("importance", InfluenceOnStates(InfluenceOptions(weight=weight)))
+
+
+def test_cards_say_what_the_classes_say() -> None:
+    (metric,), (method,) = attnx_metrics(), attnx_importances()
+    for card, component in ((metric, Contextualisation), (method, InfluenceOnStates)):
+        assert card.needs == component.needs
+        assert (component.__doc__ or "").startswith(card.summary)
