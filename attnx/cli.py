@@ -101,7 +101,7 @@ def evaluate(
     ] = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option(help="Metric (repeatable).  [default: every one that applies]"),
+        typer.Option(help="Metric (repeatable).  [default: all cheap ones that apply]"),
     ] = None,
     seeds: Annotated[
         str | None,

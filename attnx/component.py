@@ -45,6 +45,7 @@ class Card:
     needs: tuple[str, ...] = ()
     provides: tuple[str, ...] = ()
     recommends: tuple[str, ...] = ()  # a task's usual model, or the usual references of a metric
+    costly: bool = False  # a metric that is left out of a run that names no metric
     dataset: str = ""  # the entry of the registry that a task reads
     citation: str = ""
 

@@ -107,7 +107,8 @@ def resolve(spec: RunSpec, catalog: Catalog, objects: Objects | None = None) -> 
     references = tuple(finder.part("importance", choice) for choice in asked)
     provided = {*task.provides, *model.provides, *(["reference"] if references else [])}
     if not metrics:
-        applicable = [c for c in catalog.of_kind("metric") if provided.issuperset(c.card.needs)]
+        usual = [c for c in catalog.of_kind("metric") if not c.card.costly]
+        applicable = [c for c in usual if provided.issuperset(c.card.needs)]
         metrics = tuple(finder.part("metric", Choice(name=c.name)) for c in applicable)
     if not metrics:
         raise UsageError(f"No installed metric applies to task '{task.label}' with model '{model.label}'.")

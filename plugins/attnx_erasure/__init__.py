@@ -26,8 +26,10 @@ def attnx_metrics() -> list[Card]:
     return [
         Card("comprehensiveness", "attnx_erasure.comprehensiveness:Comprehensiveness",
              "How much the probability falls when the top units are deleted.",
-             options="attnx_erasure.options:ErasureCurveOptions", needs=("deletion",), citation=DEYOUNG),
+             options="attnx_erasure.options:ErasureCurveOptions", needs=("deletion",),
+             costly=True, citation=DEYOUNG),
         Card("sufficiency", "attnx_erasure.sufficiency:Sufficiency",
              "How much the probability falls when the top units are all that is left.",
-             options="attnx_erasure.options:ErasureCurveOptions", needs=("deletion",), citation=DEYOUNG),
+             options="attnx_erasure.options:ErasureCurveOptions", needs=("deletion",),
+             costly=True, citation=DEYOUNG),
     ]  # fmt: skip

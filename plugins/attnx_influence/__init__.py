@@ -22,5 +22,5 @@ def attnx_metrics() -> list[Card]:
     return [
         Card("contextualisation", "attnx_influence.contextualisation:Contextualisation",
              "How evenly all units influence a hidden state, from 0 for one unit alone to 1.",
-             needs=("gradient", "hidden"), citation=MEISTER),
+             needs=("gradient", "hidden"), costly=True, citation=MEISTER),
     ]  # fmt: skip

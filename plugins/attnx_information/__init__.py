@@ -14,5 +14,6 @@ def attnx_metrics() -> list[Card]:
     return [
         Card("mi-kendall", "attnx_information.mi_kendall:MiKendall",
              "Agreement of the explanation's ranks with the information their hidden states hold.",
-             options="attnx_information.options:MiKendallOptions", needs=("hidden",), citation=WEN),
+             options="attnx_information.options:MiKendallOptions", needs=("hidden",),
+             costly=True, citation=WEN),
     ]  # fmt: skip

@@ -43,7 +43,7 @@ STUDIES = {
     "fixed-representation": "fixed-representation:clusters=8",
     "fixed-attention": "fixed-attention:clusters=8",
     "sparsity-sweep": "sparsity-sweep:grid=-1+0+0.5,references=gradient+loo",
-    "gumbel-gain": "gumbel-gain:models=average+mlp,clusters=8",
+    "gumbel-gain": "gumbel-gain:models=average:embedding=8+mlp:embedding=8,clusters=8",
 }
 
 
@@ -192,7 +192,7 @@ def test_attention_is_worth_much_where_one_segment_decides(catalog: Catalog) -> 
 
 
 def test_attention_is_worth_nothing_where_the_average_decides(catalog: Catalog) -> None:
-    asked = spec("sdc-error-mode-3:test=200", model="fcam-linear-relu", training={})
+    asked = spec("sdc-error-mode-3:test=200", model="fcam-linear-relu", training={"epochs": 150})
     gap = value(carry_out(catalog, "uniform-attention", asked), "gap", "accuracy")
     assert gap.mean == pytest.approx(0, abs=0.03)
 
@@ -502,7 +502,7 @@ def test_sweep_correlates_sparsity_with_the_means_it_reports(catalog: Catalog, n
 
 
 def test_gain_is_counted_where_tau_does_not_fall(catalog: Catalog) -> None:
-    models = ("average", "mlp", "cnn")
+    models = ("average:embedding=8", "mlp:embedding=8", "bilstm:hidden=4")
     report = carry_out(catalog, f"gumbel-gain:models={'+'.join(models)},clusters=8", spec(seeds=(0, 1)))
     gains = np.array([value(report, name, "gain").seeds for name in models])  # [models, S]
     for name, gain in zip(models, gains, strict=True):
