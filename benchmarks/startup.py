@@ -47,4 +47,6 @@ def _light(command: str) -> bool:
         "try: main()\n"
         f"except SystemExit: sys.exit(any(name in sys.modules for name in {HEAVY}))"
     )
-    return subprocess.run([sys.executable, "-c", code], check=False, stdout=subprocess.DEVNULL).returncode == 0
+    return (
+        subprocess.run([sys.executable, "-c", code], check=False, stdout=subprocess.DEVNULL).returncode == 0
+    )

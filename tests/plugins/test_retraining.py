@@ -35,6 +35,7 @@ from attnx_retraining.starts import copy_of, free_attention_alone, new_model
 
 WORDS = "sdc-text:train=160,dev=40,test=60"
 SMALL = "bilstm:hidden=6,embedding=12"
+KL = AdversaryOptions()
 STUDIES = {
     "uniform-attention": "uniform-attention",
     "seed-variance": "seed-variance",
@@ -365,6 +366,25 @@ def test_frozen_adversary_changes_its_attention_alone(catalog: Catalog) -> None:
     assert same(weights(base), before)
     everything = frozen(lab, base, 0, AdversaryOptions(divergence=1.0), moves="all")
     assert not torch.equal(everything.state_dict()["decoder.weight"], before["decoder.weight"])
+
+
+def test_frozen_adversary_starts_beside_the_model_where_the_loss_has_a_slope(
+    catalog: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Lab, "train", lambda _, model, *__, **___: model)
+    lab = make_lab(catalog, "adversarial-model", spec())
+    base = lab.model(0)
+    batch = base.encode(lab.data.train[:16])
+    slopes = []
+    for model in (copy_of(lab, base, 0, new_attention=False), frozen(lab, base, 0, KL, moves="attention")):
+        loss = Away(base, AdversaryOptions(divergence=100.0))(model, batch)
+        found = torch.autograd.grad(loss, list(model.attention_parameters()))
+        slopes.append(max(slope.abs().max().item() for slope in found))
+        close = [
+            torch.allclose(a, b, atol=0.1) for a, b in zip(model.parameters(), base.parameters(), strict=True)
+        ]
+        assert all(close)
+    assert slopes[1] > 100 * slopes[0]
 
 
 def test_adversary_goes_further_from_the_model_the_more_that_is_worth(catalog: Catalog) -> None:
