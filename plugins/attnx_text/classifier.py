@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Generic, Self, TypeVar
 
@@ -20,7 +21,7 @@ O = TypeVar("O", bound=ClassifierOptions)  # noqa: E741
 S = TypeVar("S", bound=SequenceOptions)
 
 
-class AttentionClassifier(nn.Module, Generic[O]):
+class AttentionClassifier(nn.Module, Generic[O], ABC):
     """Classifies a text by the average of its hidden states, weighted by attention.
 
     h = encoder(X), z_i = scorer(h_i, Q), a = projection(z), c = Σ a_i h_i, logits = W c + b, where
@@ -48,16 +49,17 @@ class AttentionClassifier(nn.Module, Generic[O]):
     def build(cls, data: TaskData, projection: AttentionProjection, options: O) -> Self:
         return cls(data, projection, options)
 
+    @abstractmethod
     def make_encoder(self, size: int, options: O) -> Encoder:
         """An encoder of word vectors of that size."""
-        raise NotImplementedError
 
     def words_of(self, example: Example) -> Iterable[str]:
         """The words of an example: its units, where these are words."""
         return example.units
 
+    @abstractmethod
     def encode(self, examples: Sequence[Example]) -> Batch:
-        raise NotImplementedError
+        """Examples as tensors, on the CPU."""
 
     def embed(self, batch: Batch) -> Tensor:
         vectors: Tensor = self.word_vectors(batch.inputs)

@@ -25,7 +25,8 @@ def evidence(rows, rationales=None, logits=None, labels=None):
     rationales = rationales or [None] * len(rows)
     labels = labels or [0] * len(rows)
     examples = [
-        Example(f"e{i}", ("one",) * len(row), labels[i], rationale=rationales[i]) for i, row in enumerate(rows)
+        Example(f"e{i}", ("one",) * len(row), labels[i], rationale=rationales[i])
+        for i, row in enumerate(rows)
     ]
     model = ToyModel()
     batch = model.encode(examples)
