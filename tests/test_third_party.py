@@ -52,7 +52,8 @@ def test_plugin_passes_its_check(installed):
 def test_projection_and_metric_of_the_plugin_are_used_by_name(installed, tmp_path):
     result = attnx(
         installed, "evaluate", "--task", "sdc-2d:train=100,dev=50,test=50",
-        "--projection", "power:exponent=3", "--metric", "top-share", "--metric", "focus", "--train", "epochs=3", "--out", str(tmp_path),
+        "--projection", "power:exponent=3", "--metric", "top-share", "--metric", "focus",
+        "--train", "epochs=3", "--out", str(tmp_path),
     )  # fmt: skip
     assert result.returncode == 0, result.stderr
     assert "sdc-2d:train=100,dev=50,test=50 · fcam-mlp · power:exponent=3 · 1 seed" in result.stdout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 import torch
@@ -13,7 +14,7 @@ def inside(lengths: Tensor, columns: int) -> Tensor:
     return torch.arange(columns, device=lengths.device) < lengths[:, None]
 
 
-class Encoder(nn.Module):
+class Encoder(nn.Module, ABC):
     """Hidden states [B, L, H] of vectors [B, L, E] that are used up to lengths [B]; 0 beyond."""
 
     size: int  # H
@@ -24,9 +25,9 @@ class Encoder(nn.Module):
             return vectors.new_zeros(*vectors.shape[:2], self.size)
         return self.states(vectors, lengths, within).masked_fill(~within, 0.0)
 
+    @abstractmethod
     def states(self, vectors: Tensor, lengths: Tensor, within: Tensor) -> Tensor:
         """Hidden states where `within` [B, L, 1] is True, anything finite elsewhere."""
-        raise NotImplementedError
 
     def summary(self, hidden: Tensor, lengths: Tensor) -> Tensor:
         """[B, H] one vector for a whole text: here the mean of its hidden states."""

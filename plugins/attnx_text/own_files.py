@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import hashlib
+from abc import abstractmethod
 from pathlib import Path
 
 from attnx import DataError, Source, Task, TaskData, UsageError
@@ -33,8 +34,9 @@ class _OwnFiles(Task):
     def tokenised(self) -> bool:
         return False
 
+    @abstractmethod
     def read_file(self, path: Path) -> RowStream:
-        raise NotImplementedError
+        """The rows of one file."""
 
     def _given(self) -> dict[str, Path]:
         options = self.options

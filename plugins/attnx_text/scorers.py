@@ -6,6 +6,7 @@ and a head on top that sees f alone. The exact deletions of an LSTM live on that
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from math import sqrt
 
 import torch
@@ -14,16 +15,16 @@ from torch import Tensor, nn
 from .model_options import ClassifierOptions
 
 
-class Scorer(nn.Module):
+class Scorer(nn.Module, ABC):
     """Scores [B, L] of hidden states [B, L, H] under a query [B, H] or none."""
 
+    @abstractmethod
     def affine(self, query: Tensor | None) -> tuple[Tensor, Tensor]:
         """W [F, H], or [B, F, H] where it depends on the example, and w [F] or [B, F]."""
-        raise NotImplementedError
 
+    @abstractmethod
     def head(self, features: Tensor) -> Tensor:
         """[..., F] -> [...]."""
-        raise NotImplementedError
 
     def forward(self, hidden: Tensor, query: Tensor | None = None) -> Tensor:
         weight, bias = self.affine(query)
