@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .api import evaluate
+    from .api import evaluate, fetch_dataset
     from .component import Card
     from .data import Source
     from .divergences import js_divergence, total_variation
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     )
 
 _MODULES = {
-    "api": ("evaluate",),
+    "api": ("evaluate", "fetch_dataset"),
     "component": ("Card",),
     "data": ("Source",),
     "divergences": (
@@ -93,6 +93,7 @@ _HOME = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
     "evaluate",
+    "fetch_dataset",
     "Report",
     "RunSpec",
     "Training",

@@ -78,3 +78,9 @@ def evaluate(
         progress=shown,
     )
     return outcome.report
+
+
+def fetch_dataset(name: str) -> Path:
+    """The folder of a dataset of the registry, fetched when it is not on this machine yet."""
+    datasets = Catalog.installed().registry.datasets
+    return Source.configured(datasets, home() / "data", progress=Progress()).fetch(name).folder

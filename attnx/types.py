@@ -43,6 +43,7 @@ class TaskData:
     label_names: tuple[str, ...]
     features: np.ndarray[Any, Any] | None = None  # [R, ...] what units are made of, when not words
     oracle: np.ndarray[Any, Any] | None = None  # [R] scores of a perfect focus, when one is known
+    min_count: int = 1  # words rarer than this in train are not worth knowing
     provenance: Mapping[str, str] = field(default_factory=dict)
     fingerprint: str = ""  # filled in when the data is loaded
 

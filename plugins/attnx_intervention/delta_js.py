@@ -17,8 +17,8 @@ class DeltaJs(Metric):
     ΔJS = JS(p, q_{i*}) − JS(p, q_r), where i* is the explanation's top unit, r is drawn uniformly
     from the others, and q_i is the output with a_i set to 0 and attention renormalised, the
     representations as they were. Beside it: whether ΔJS is negative, and the difference of weights
-    a_{i*} − a_r it is read against. Undefined for an example of one unit, and where the removed
-    unit held all attention.
+    a_{i*} − a_r it is read against. Undefined where a removed unit held all attention, as an only
+    unit does.
     """
 
     needs = ("attention",)
@@ -30,7 +30,7 @@ class DeltaJs(Metric):
     )
 
     def __call__(self, evidence: Evidence) -> Tensor:
-        a, mask = evidence.trace.attention, evidence.trace.batch.mask
+        a = evidence.trace.attention
         pair = top_and_other(evidence)  # [B, 2]
         removed = torch.nn.functional.one_hot(pair, a.shape[1]).bool()  # [B, 2, L]
         p = evidence.trace.logits.double().softmax(-1)[:, None]  # [B, 1, C]
@@ -38,5 +38,4 @@ class DeltaJs(Metric):
         delta = js[:, 0] - js[:, 1]
         weight = a.double().gather(1, pair)  # [B, 2]
         values = torch.stack([delta, (delta < -ROUNDING).double(), weight[:, 0] - weight[:, 1]], dim=1)
-        undefined = delta.isnan() | (mask.sum(1) < 2)
-        return values.masked_fill(undefined[:, None], torch.nan)
+        return values.masked_fill(delta.isnan()[:, None], torch.nan)

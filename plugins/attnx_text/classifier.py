@@ -35,7 +35,7 @@ class AttentionClassifier(nn.Module, Generic[O], ABC):
         super().__init__()
         self.projection = projection
         texts = [(*self.words_of(example), *(example.query or ())) for example in data.train]
-        self.vocabulary = Vocabulary.of(texts, options.min_count, options.max_words)
+        self.vocabulary = Vocabulary.of(texts, options.min_count or data.min_count, options.max_words)
         self.word_vectors = make_embedding(self.vocabulary, options)
         self.dropout = nn.Dropout(options.dropout)
         self.encoder = self.make_encoder(self.word_vectors.embedding_dim, options)

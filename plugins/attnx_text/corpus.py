@@ -104,6 +104,7 @@ def make_data(
         dev=tuple(splits["dev"]),
         test=tuple(splits["test"]),
         label_names=tuple(names),
+        min_count=options.min_count,
         provenance={**provenance, **_account(pools, options)},
     )
 

@@ -55,9 +55,8 @@ def lstm_influence(encoder: Bidirectional, vectors: Tensor, hidden: Tensor, leng
 
 
 def _groups(lengths: Tensor) -> Iterator[Tensor]:
-    """Texts of similar lengths, about ROWS columns at a time; none for texts without any."""
+    """Texts of similar lengths, about ROWS columns at a time."""
     order = lengths.argsort(stable=True)
-    order = order[lengths[order] > 0]
     ordered = lengths[order].tolist()
     start = 0
     while start < len(ordered):

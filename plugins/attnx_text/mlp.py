@@ -8,5 +8,7 @@ from .model_options import SequenceOptions
 class Mlp(SequenceClassifier[SequenceOptions]):
     """Reads each word alone through a hidden layer of ReLU."""
 
+    provides = (*SequenceClassifier.provides, "rescale")
+
     def make_encoder(self, size: int, options: SequenceOptions) -> Encoder:
         return Unitwise(size, options.hidden, nn.ReLU())

@@ -33,7 +33,9 @@ class ClassifierOptions(Options):
         description="learned, or a text file of word vectors (or .gz), as 'attnx data fetch glove-50d' gets",
     )
     freeze: bool = Field(False, description="leave word vectors as they are in training")
-    min_count: int = Field(1, ge=1, description="a word rarer than this in train is unknown")
+    min_count: int | None = Field(
+        None, ge=1, description="a word rarer than this in train is unknown; None: as the task says"
+    )
     max_words: int | None = Field(None, ge=1, description="keep this many of the most frequent words")
     dropout: float = Field(0.0, ge=0, lt=1, description="share of word vectors' entries dropped in training")
 

@@ -30,6 +30,7 @@ class TextOptions(Options):
     lowercase: bool = Field(True, description="make all letters lower-case")
     digits: Literal["qqq", "keep"] = Field("qqq", description="qqq stands in for every word that has a digit")
     seed: int = Field(0, ge=0, description="seed of the split, where the files do not give one")
+    min_count: int = Field(1, ge=1, description="words rarer than this in train are unknown to a model")
 
 
 class DatasetOptions(TextOptions):
@@ -48,6 +49,7 @@ class DatasetOptions(TextOptions):
 class ImdbOptions(DatasetOptions):
     """Options of `imdb`."""
 
+    min_count: int = Field(10, ge=1, description="words rarer than this in train are unknown to a model")
     max_length: int = Field(399, ge=0, description="most words of a text; 0: any number")
     drop_longest: bool = Field(
         True, description="also drop the longest text of every split, as Jain and Wallace's code does"
@@ -84,6 +86,7 @@ def _names(known: tuple[str, ...]) -> Any:
 class NewsgroupsOptions(DatasetOptions):
     """Options of `20news`."""
 
+    min_count: int = Field(2, ge=1, description="words rarer than this in train are unknown to a model")
     max_length: int = Field(499, ge=0, description="most words of a text; 0: any number")
     groups: _names(NEWSGROUPS) = Field(  # type: ignore[valid-type]
         ("rec.sport.baseball", "rec.sport.hockey"),
@@ -99,6 +102,7 @@ class NewsgroupsOptions(DatasetOptions):
 class AgNewsOptions(DatasetOptions):
     """Options of `agnews`."""
 
+    min_count: int = Field(5, ge=1, description="words rarer than this in train are unknown to a model")
     max_length: int = Field(59, ge=0, description="most words of a text; 0: any number")
     classes: _names(AG_NEWS) = Field(  # type: ignore[valid-type]
         ("World", "Business"), description="two or more classes, joined by +, or all"
@@ -119,6 +123,7 @@ def _at_least_two(names: tuple[str, ...]) -> tuple[str, ...]:
 class StarsOptions(DatasetOptions):
     """Options of `yelp` and `amazon`."""
 
+    min_count: int = Field(10, ge=1, description="words rarer than this in train are unknown to a model")
     max_length: int = Field(399, ge=0, description="most words of a text; 0: any number")
     variant: Literal["full", "polarity"] = Field(
         "full", description="full: five classes, one to five stars; polarity: negative and positive"
@@ -128,12 +133,14 @@ class StarsOptions(DatasetOptions):
 class YahooOptions(DatasetOptions):
     """Options of `yahoo`."""
 
+    min_count: int = Field(10, ge=1, description="words rarer than this in train are unknown to a model")
     max_length: int = Field(399, ge=0, description="most words of a text; 0: any number")
 
 
 class TweetOptions(DatasetOptions):
     """Options of `adr-tweets`."""
 
+    min_count: int = Field(2, ge=1, description="words rarer than this in train are unknown to a model")
     min_length: int = Field(6, ge=1, description="fewest words of a text; shorter ones are dropped")
     max_length: int = Field(99, ge=0, description="most words of a text; 0: any number")
 
@@ -141,6 +148,7 @@ class TweetOptions(DatasetOptions):
 class NotesOptions(DatasetOptions):
     """Options of `diabetes` and `anemia`."""
 
+    min_count: int = Field(5, ge=1, description="words rarer than this in train are unknown to a model")
     max_length: int = Field(3999, ge=0, description="most words of a text; 0: any number")
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from attnx import DataError, UsageError
+from attnx import DataError, UsageError, fetch_dataset
 
 from .model_options import ClassifierOptions
 from .vocabulary import PAD, Vocabulary
@@ -48,10 +48,7 @@ def find_vectors(name: str) -> Path:
     if path.is_file():
         return path
     if name in DATASETS:
-        raise UsageError(
-            f"embeddings={name}: fetch it first with 'attnx data fetch {name}', then give "
-            f"embeddings=FOLDER/{DATASETS[name]} with the folder that prints."
-        )
+        return fetch_dataset(name) / DATASETS[name]
     raise UsageError(f"embeddings={name}: no such file. Give learned, or a file of word vectors.")
 
 

@@ -21,7 +21,7 @@ from attnx.testing import ToyModel, check, toy_data
 from attnx_influence import attnx_importances, attnx_metrics, contextualisation, influence
 from attnx_influence.contextualisation import Contextualisation
 from attnx_influence.importance import InfluenceOnStates
-from attnx_influence.influence import one_pass_each, sizes_of_influence
+from attnx_influence.influence import one_pass_each, shares_of_influence, sizes_of_influence
 from attnx_influence.options import InfluenceOptions
 from attnx_text import lstm_influence as fast_path
 from attnx_text.lstm_influence import lstm_influence
@@ -138,6 +138,10 @@ def test_pieces_give_what_the_whole_gives(cells: int, monkeypatch: pytest.Monkey
     monkeypatch.setattr(influence, "CELLS", cells)
     torch.testing.assert_close(context(model, trace), whole[0])
     torch.testing.assert_close(importance(model, trace), whole[1])
+    with evaluating(model):
+        pieces = [g.shape for _, _, g in shares_of_influence(model, trace)]
+    assert all(math.prod(shape) <= cells or shape[0] == 1 for shape in pieces)
+    assert sum(shape[0] for shape in pieces) == 4
 
 
 def test_another_explanation_of_the_same_batch_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,15 +216,24 @@ def test_a_text_without_words_influences_nothing() -> None:
     data = texts([3, 2])
     model = build("bilstm", data, boundaries=False)
     trace = read(model, data.test)
-    lengths = torch.tensor([3, 0])
     hidden = trace.hidden.clone()
     hidden[1] = 0.0
-    found = lstm_influence(model.encoder, trace.embeddings, hidden, lengths)
+    found = lstm_influence(model.encoder, trace.embeddings, hidden, torch.tensor([3, 0]))
     assert found[0].all()
     assert not found[1].any()
+    assert not lstm_influence(model.encoder, trace.embeddings, hidden, torch.tensor([0, 0])).any()
 
 
-def test_model_with_a_fast_path_is_asked_for_it_and_agrees_with_the_slow_one() -> None:
+def test_model_with_a_fast_path_is_asked_for_it() -> None:
+    model = Mixing(weights)
+    trace = trace_and(model, 3)
+    model.provides = (*model.provides, "fast-influence")  # type: ignore[misc]
+    model.influence = lambda trace: 7 * torch.ones(1, 3, 3)  # type: ignore[assignment]
+    with evaluating(model):
+        assert torch.equal(sizes_of_influence(model, trace), torch.full((1, 3, 3), 7.0, dtype=torch.float64))
+
+
+def test_fast_path_agrees_with_the_slow_one() -> None:
     data = texts([6, 4, 1, 9])
     model = build("bilstm", data)
     trace = read(model, data.test)

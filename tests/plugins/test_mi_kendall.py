@@ -101,7 +101,8 @@ def test_binary_outputs_are_five_clusters_of_the_margin_and_others_classes() -> 
     metric = MiKendall(MiKendallOptions())
     centres = torch.tensor([-9.0, -4.0, 0.0, 4.0, 9.0]).repeat(30)
     margin = centres + 0.1 * torch.randn(150, generator=generator())
-    outputs = metric._outputs(torch.stack([7 - margin / 2, 7 + margin / 2], 1))
+    common = 50 * torch.randn(150, generator=generator(1))  # changes both logits alike
+    outputs = metric._outputs(torch.stack([common - margin / 2, common + margin / 2], 1))
     pairs = {(float(c), int(label)) for c, label in zip(centres, outputs, strict=True)}
     assert len(pairs) == 5
     logits = torch.randn(40, 3, generator=generator())

@@ -50,6 +50,25 @@ def test_states_are_kept_by_the_size_of_their_units_importance(values: str) -> N
         np.testing.assert_allclose(shares[row], expected)
 
 
+def test_ranks_are_the_10th_percentile_of_lengths() -> None:
+    rng = np.random.default_rng(1)
+    for count in (7, 10, 11, 25):
+        lengths = rng.integers(2, 15, count).tolist()
+        _, (_, shares, _, _), _ = keep(lengths)
+        assert shares.shape[1] == np.percentile(lengths, 10, method="lower")
+
+
+def test_ties_are_ranked_by_position() -> None:
+    model = ToyModel()
+    words = ("one", "two", "three", "four", "five") * 40
+    with evaluating(model):
+        trace = trace_of(model, model.encode([Example("long", words, 0)]))
+    same = Importance("uniform", torch.full_like(trace.attention, 0.005), trace.predicted)
+    evidence = Evidence(trace, same, None, model, Randomness(0))
+    hidden, *_ = MiKendall(MiKendallOptions()).keep(evidence, Corpus(unit_counts=torch.tensor([200])))
+    assert torch.equal(hidden[0], trace.hidden[0, :40])
+
+
 def test_ranks_are_capped() -> None:
     _, (hidden, shares, _, _), _ = keep([6] * 10, max_ranks=2)
     assert hidden.shape[:2] == shares.shape == (10, 2)
