@@ -113,10 +113,15 @@ def test_a_damaged_archive_is_a_data_error(tmp_path: Path) -> None:
 def test_a_missing_file_and_freezing_nothing_are_usage_errors() -> None:
     with pytest.raises(UsageError, match="no such file"):
         build("bilstm", embeddings="nowhere.txt")
-    with pytest.raises(UsageError, match=r"attnx data fetch glove-50d.*glove\.6B\.50d\.txt"):
-        build("bilstm", embeddings="glove-50d")
     with pytest.raises(UsageError, match="freeze"):
         build("bilstm", freeze=True)
+
+
+def test_vectors_of_the_registry_are_fetched_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "glove-50d").mkdir()
+    (tmp_path / "glove-50d" / "glove.6B.50d.txt").write_text(VECTORS)
+    monkeypatch.setenv("ATTNX_DATA", str(tmp_path))
+    assert build("bilstm", embeddings="glove-50d").word_vectors.embedding_dim == 3
 
 
 def test_real_vectors_cover_real_words() -> None:
