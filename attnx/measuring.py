@@ -149,6 +149,10 @@ class _Counted:
         self.passes += attention[..., 0].numel()
         return self._model.reattend(trace, attention)
 
+    def influence(self, trace: Trace) -> Tensor:
+        self.passes += len(trace.batch)
+        return self._model.influence(trace)  # type: ignore[attr-defined]
+
     def without_each(self, trace: Trace) -> Tensor:
         self.passes += int(trace.batch.mask.sum())
         return self._model.without_each(trace)  # type: ignore[attr-defined]

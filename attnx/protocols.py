@@ -145,7 +145,14 @@ class Metric(Protocol):
 
 
 class SplitMetric(Metric, Protocol):
-    """A metric of all examples of a split together, which declares `whole_split = True`."""
+    """A metric of all examples of a split together."""
+
+    whole_split: ClassVar[bool] = True
+
+    def __call__(self, evidence: Evidence, /) -> Tensor:
+        raise TypeError(
+            f"{type(self).__name__} speaks of a split, not of {len(evidence.trace.batch)} examples"
+        )
 
     def keep(self, evidence: Evidence, corpus: Corpus, /) -> tuple[Tensor, ...]:
         """What is needed of a batch later: tensors [B, ...] of the same shape in every batch."""

@@ -33,9 +33,12 @@ def mean_over_seeds(values: Array) -> Array:
 def bootstrap(values: Array, resamples: int = RESAMPLES) -> tuple[Array, Array]:
     """[S, N, M] -> low [M], high [M]: seeds are drawn with replacement, then examples within each.
 
-    All columns share the draws, so one product with the counts of a resample serves them all.
+    All columns share the draws, so one product with the counts of a resample serves them all. A
+    single value has no interval.
     """
     seeds, examples, columns = values.shape
+    if seeds * examples == 1:
+        return np.full(columns, np.nan), np.full(columns, np.nan)
     rng = np.random.default_rng(0)
     defined = ~np.isnan(values)
     filled = np.concatenate([np.where(defined, values, 0.0), defined], axis=2)  # [S, N, 2M]

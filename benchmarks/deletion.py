@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-from peers import PackedBiLstm, random_texts
 from torch import Tensor
 
 from attnx import Batch, Example, TaskData, Trace
@@ -24,6 +23,8 @@ from attnx_projections.options import SoftmaxOptions
 from attnx_projections.softmax import Softmax
 from attnx_text.bilstm import BiLstm
 from attnx_text.model_options import BiLstmOptions
+
+from .peers import PackedBiLstm, random_texts
 
 REPEATS = 3
 TOLERANCE = 1e-5

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from peers import PackedBiLstm, random_texts
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -23,6 +22,8 @@ from attnx_projections.options import SoftmaxOptions
 from attnx_projections.softmax import Softmax
 from attnx_text.bilstm import BiLstm
 from attnx_text.model_options import BiLstmOptions
+
+from .peers import PackedBiLstm, random_texts
 
 TRAINING = Training()
 SENTENCES = 6000

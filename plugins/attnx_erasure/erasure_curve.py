@@ -8,7 +8,7 @@ from attnx import Evidence
 from .deletion import logits_of_kept
 from .ranking import places
 
-ROUNDING = 1e-9  # 10 % of 30 is 3, whatever floating-point numbers say
+ROUNDING = 1e-9  # 7 % of 100 is 7, whatever floating-point numbers say
 
 
 def taken(evidence: Evidence, bins: tuple[float, ...]) -> Tensor:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attnx import Evidence, Example, Importance, Model, Randomness, TaskData
+from attnx import AttentionProjection, Evidence, Example, Importance, Model, Randomness, TaskData
 from attnx.batching import evaluating
 from attnx.measuring import trace_of
 from attnx.testing import ToyModel, toy_data
@@ -21,6 +21,14 @@ from attnx_text.model_options import BiLstmOptions, HanOptions
 
 Made = tuple[Any, tuple[Example, ...]]
 Make = Callable[[], Made]
+
+
+class Winner(AttentionProjection):
+    """All attention on the highest score, as hard attention has it."""
+
+    def __call__(self, scores: Tensor, mask: Tensor) -> Tensor:
+        best = scores.masked_fill(~mask, -torch.inf).argmax(1)
+        return torch.nn.functional.one_hot(best, scores.shape[1]).to(scores)
 
 
 def toy() -> Made:

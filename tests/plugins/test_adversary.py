@@ -8,6 +8,7 @@ import torch
 from intervention_models import (
     MODELS,
     Make,
+    Winner,
     evidence_of,
     explained,
     han,
@@ -20,7 +21,7 @@ from intervention_models import (
 )
 from torch import Tensor
 
-from attnx import AttentionProjection, Evidence, Example, js_divergence, total_variation
+from attnx import Evidence, Example, js_divergence, total_variation
 from attnx.batching import evaluating
 from attnx.testing import ToyModel, toy_data
 from attnx_intervention import adversarial_attention
@@ -103,14 +104,6 @@ def test_an_affine_decoder_is_seen_and_its_closed_form_is_what_autograd_gives(ma
     shift = (gradient - slope).masked_fill(~on, 0).sum(-1, keepdim=True) / on.sum(-1, keepdim=True)
     # a gradient on the simplex is known up to a constant over the units
     torch.testing.assert_close((gradient - shift)[on], slope[on], atol=2e-5, rtol=1e-3)
-
-
-class Winner(AttentionProjection):
-    """All attention on the highest score."""
-
-    def __call__(self, scores: Tensor, mask: Tensor) -> Tensor:
-        best = scores.masked_fill(~mask, -torch.inf).argmax(1)
-        return torch.nn.functional.one_hot(best, scores.shape[1]).to(scores)
 
 
 def test_any_other_decoder_goes_through_the_model_even_under_hard_attention() -> None:

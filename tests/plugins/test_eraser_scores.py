@@ -93,8 +93,10 @@ def test_shares_are_rounded_up_exactly() -> None:
     assert counts[2] == [1, 1, 2, 4, 10]
     assert counts[3] == [1, 1, 2, 4, 10]
     assert counts[4] == [1, 2, 3, 5, 11]
-    assert counts[5] == [1, 2, 3, 6, 15]  # 10 % of 30 is 3
+    assert counts[5] == [1, 2, 3, 6, 15]
     assert counts[6] == [1, 5, 10, 20, 50]
+    assert taken(evidence, (7,))[6].sum() == 7  # though 100 · .07 is above 7 in floating point
+    assert taken(evidence, (1e-8,)).sum(-1).eq(1).all()  # never none
 
 
 def test_an_only_unit_cannot_be_deleted_and_is_sufficient() -> None:

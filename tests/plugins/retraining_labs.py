@@ -1,0 +1,56 @@
+"""Labs for the retraining studies, on tasks of a second."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from attnx import Model, Source
+from attnx.catalog import Catalog
+from attnx.data import load_data
+from attnx.evaluator import choose_device
+from attnx.progress import Progress
+from attnx.resolve import find_part, resolve
+from attnx.results import Finding, StudyReport
+from attnx.spec import Choice, RunSpec
+from attnx.studies import Lab, run_study
+
+WORDS = "sdc-text:train=160,dev=40,test=60"
+SMALL = "bilstm:hidden=6,embedding=12"
+
+
+def spec(task: str = WORDS, **fields: Any) -> RunSpec:
+    usual: dict[str, Any] = {"model": SMALL, "training": {"epochs": 3, "learning_rate": 0.03}}
+    return RunSpec.model_validate({"task": task, **usual, **fields})
+
+
+def make_lab(catalog: Catalog, study: str, asked: RunSpec) -> Lab:
+    plan = resolve(asked, catalog)
+    data = load_data(plan.task.make(), Source(), asked.limit)
+    part = find_part(catalog, "study", Choice.parse(study))
+    return Lab(plan, catalog, data, choose_device("cpu"), Progress(), part, asked)
+
+
+def carry_out(catalog: Catalog, study: str, asked: RunSpec) -> StudyReport:
+    return run_study(Choice.parse(study), asked, catalog, Source(), Progress())
+
+
+def value(report: StudyReport, setting: str, measure: str) -> Any:
+    """The one finding of that setting and measure."""
+    (found,) = [f for f in report.findings if (f.setting, f.measure) == (setting, measure)]
+    return found
+
+
+def weights(model: Model) -> dict[str, torch.Tensor]:
+    return {name: tensor.clone() for name, tensor in model.state_dict().items()}
+
+
+def same(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> bool:
+    return a.keys() == b.keys() and all(torch.equal(a[name], b[name]) for name in a)
+
+
+def as_array(finding: Finding) -> np.ndarray[Any, Any]:
+    """[S] the mean of every seed, NaN where it is undefined."""
+    return np.array(finding.seeds, dtype=float)
