@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-ELSEWHERE = ("pip ", "make ", "git ", "python ", "cd ")
+ELSEWHERE = ("pip ", "make ", "git ", "python ", ".venv/bin/python ", "cd ")
 
 
 def commands():
