@@ -10,6 +10,7 @@ from .catalog import Catalog
 from .component import CAPABILITIES, KINDS, Component, did_you_mean
 from .errors import UsageError
 from .plugins import Plugin
+from .registry_text import summaries
 
 if TYPE_CHECKING:
     from .registry import Composition, Experiment
@@ -29,13 +30,17 @@ def listing(catalog: Catalog, kind: str | None = None) -> str:
 
 
 def _section(catalog: Catalog, plural: str) -> str:
-    if plural == "experiments":
-        rows = [(name, entry.summary) for name, entry in catalog.registry.experiments.items()]
-    else:
-        rows = [(component.name, component.card.summary) for component in catalog.of_kind(PLURALS[plural])]
-    if plural == "models":
-        rows += [(name, composition.summary) for name, composition in catalog.registry.models.items()]
+    kind = PLURALS.get(plural)
+    rows = [(c.name, c.card.summary) for c in catalog.of_kind(kind)] if kind else []
+    if plural in ("models", "experiments"):
+        named = summaries(catalog.plugins, plural)  # validating the registry would double the time
+        rows += named.items() if named is not None else _validated_summaries(catalog, plural)
     return "\n".join([plural, *columns(sorted(rows))]) if rows else ""
+
+
+def _validated_summaries(catalog: Catalog, section: str) -> list[tuple[str, str]]:
+    """The same from the validated registry, which says what is wrong with it."""
+    return [(name, entry.summary) for name, entry in getattr(catalog.registry, section).items()]
 
 
 def describe(catalog: Catalog, name: str) -> str:

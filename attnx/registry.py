@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from .datasets import Dataset
 from .errors import PluginError
+from .registry_text import parse_yaml, registry_texts
 
 if TYPE_CHECKING:
     from .plugins import Plugin
@@ -57,38 +55,20 @@ class Registry(_Section):
 def read_registry(plugins: Iterable[Plugin]) -> Registry:
     """Read the project's registry and every plugin's fragment, and join them."""
     plugins = tuple(plugins)
-    path = registry_path()
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise PluginError(f"cannot read registry {path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise PluginError(f"{path}: not valid UTF-8: {error}") from error
-    joined = parse_registry(text, str(path))
-    for plugin in plugins:
-        if plugin.registry:
-            origin = f"registry of plugin {plugin.title}"
-            joined = _join(joined, parse_registry(plugin.registry, origin), origin)
+    (path, text), *fragments = registry_texts(plugins)
+    joined = parse_registry(text, path)
+    for origin, fragment in fragments:
+        joined = _join(joined, parse_registry(fragment, origin), origin)
     names = {c.name for plugin in plugins for c in plugin.components if c.kind == "model"}
     for name in names & set(joined.models):
         raise PluginError(f"{path}: models.{name}: a composition may not have the name of a component")
     return joined
 
 
-def registry_path() -> Path:
-    """Where registry.yaml is: named by ATTNX_REGISTRY, packaged, or at the root of a checkout."""
-    here = Path(__file__).parent
-    given = os.environ.get("ATTNX_REGISTRY")
-    packaged = here / "registry.yaml"
-    return Path(given) if given else packaged if packaged.exists() else here.parent / "registry.yaml"
-
-
 def parse_registry(text: str, origin: str) -> Registry:
     """Parse and validate registry text; an error carries the file and the key path."""
     try:
-        return Registry.model_validate(yaml.load(text, Loader=yaml.CSafeLoader))
-    except yaml.YAMLError as error:
-        raise PluginError(f"{origin}: not valid YAML: {' '.join(str(error).split())}") from error
+        return Registry.model_validate(parse_yaml(text, origin))
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or "top level"

@@ -12,7 +12,8 @@ from attnx.catalog import Catalog
 from attnx.component import Card, Component
 from attnx.errors import PluginError
 from attnx.plugins import Plugin
-from attnx.registry import parse_registry, read_registry, registry_path
+from attnx.registry import parse_registry, read_registry
+from attnx.registry_text import registry_path
 from attnx.requests import read_request
 from attnx.resolve import resolve
 

@@ -266,7 +266,7 @@ def test_deeplift_is_refused_for_a_model_that_does_not_declare_the_rescale_rule(
     }
     components = tuple(Component(card, kind, "some", "some", "0") for kind, card in cards.items())  # type: ignore[arg-type]
     spec = RunSpec(task=Choice(name="texts"), explanations=(Choice(name="deeplift"),))
-    with pytest.raises(UsageError, match=r"importance 'deeplift' needs non-linearities .* with model 'recurrent'"):
+    with pytest.raises(UsageError, match=r"'deeplift' needs non-linearities .* with model 'recurrent'"):
         resolve(spec, Catalog((Plugin("some", "some", "0", components),)))
 
 
