@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from attnx import registry
+from attnx import registry, registry_text
 from attnx.catalog import Catalog
 from attnx.component import Card, Component
 from attnx.errors import PluginError
@@ -62,7 +62,7 @@ def test_the_project_registry_is_at_the_root_of_a_checkout(monkeypatch: pytest.M
 def test_a_packaged_registry_is_preferred_to_a_checkout(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(registry, "__file__", str(tmp_path / "attnx" / "registry.py"))
+    monkeypatch.setattr(registry_text, "__file__", str(tmp_path / "attnx" / "registry.py"))
     assert registry_path() == tmp_path / "registry.yaml"
     (tmp_path / "attnx").mkdir()
     (tmp_path / "attnx" / "registry.yaml").write_text("schema: 1")
