@@ -14,3 +14,9 @@ class WeightedKendallOptions(Options):
         "explanation",
         description="weight of a unit: its absolute importance, or 1/(1 + number of units explained higher)",
     )
+
+
+class KendallTopKOptions(Options):
+    """Options of `kendall-topk`."""
+
+    k: int = Field(10, ge=1, description="how many of the largest values keep their order")

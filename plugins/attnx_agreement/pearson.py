@@ -1,0 +1,20 @@
+from torch import Tensor
+
+from attnx import Evidence, Measure, Metric
+
+from .correlation import pearson
+
+
+class Pearson(Metric):
+    """Pearson's correlation between explanation and reference.
+
+    Undefined for fewer than two units and where either score is constant.
+    """
+
+    needs = ("reference",)
+    family = "agreement"
+    measures = (Measure("r", "up", (-1, 1)),)
+
+    def __call__(self, evidence: Evidence) -> Tensor:
+        assert evidence.reference is not None  # needed, so given
+        return pearson(evidence.explanation.values, evidence.reference.values, evidence.trace.batch.mask)

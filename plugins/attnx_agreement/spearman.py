@@ -1,0 +1,23 @@
+from torch import Tensor
+
+from attnx import Evidence, Measure, Metric
+
+from .correlation import average_ranks, pearson
+
+
+class Spearman(Metric):
+    """Spearman's rank correlation between explanation and reference.
+
+    Tied values share the mean of their ranks. Undefined for fewer than two units and where either
+    score is constant.
+    """
+
+    needs = ("reference",)
+    family = "agreement"
+    measures = (Measure("rho", "up", (-1, 1)),)
+
+    def __call__(self, evidence: Evidence) -> Tensor:
+        assert evidence.reference is not None  # needed, so given
+        mask = evidence.trace.batch.mask
+        x, y = (average_ranks(s.values, mask) for s in (evidence.explanation, evidence.reference))
+        return pearson(x, y, mask)
