@@ -28,6 +28,24 @@ app.add_typer(data_app, name="data")
 _without: list[str] = []
 
 Name = Annotated[str, typer.Argument(help="A component, a named model, or an installed plugin.")]
+Task = Annotated[str | None, typer.Option(help="Task.  [default: sdc-digits]")]
+Model = Annotated[
+    str | None, typer.Option(help="Model or named composition.  [default: what the task recommends]")
+]
+Projection = Annotated[
+    str | None, typer.Option(help="From scores to attention.  [default: the model's, or softmax]")
+]
+Seeds = Annotated[str | None, typer.Option(help="Training seeds, as 0,1,2 or 0-9.  [default: 0]")]
+Limit = Annotated[
+    str | None,
+    typer.Option(metavar="N", help="At most N examples of each split, or train=N,dev=N,test=N."),
+]
+Train = Annotated[
+    str | None,
+    typer.Option(metavar="K=V,...", help="Training settings, as epochs=20,learning_rate=0.01."),
+]
+DataDir = Annotated[Path | None, typer.Option(help="Folder with local data.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the report as JSON and nothing else.")]
 Out = Annotated[Path | None, typer.Option(help="Folder of runs.  [default: runs in ATTNX_HOME]")]
 
 
@@ -82,15 +100,9 @@ def _catalog() -> "Catalog":
 
 @app.command()
 def evaluate(
-    task: Annotated[str | None, typer.Option(help="Task.  [default: sdc-digits]")] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(help="Model or named composition.  [default: what the task recommends]"),
-    ] = None,
-    projection: Annotated[
-        str | None,
-        typer.Option(help="From scores to attention.  [default: the model's, or softmax]"),
-    ] = None,
+    task: Task = None,
+    model: Model = None,
+    projection: Projection = None,
     explanation: Annotated[
         list[str] | None,
         typer.Option(help="Importance method under test (repeatable).  [default: attention]"),
@@ -103,23 +115,14 @@ def evaluate(
         list[str] | None,
         typer.Option(help="Metric (repeatable).  [default: all cheap ones that apply]"),
     ] = None,
-    seeds: Annotated[
-        str | None,
-        typer.Option(help="Training seeds, as 0,1,2 or 0-9.  [default: 0]"),
-    ] = None,
-    limit: Annotated[
-        str | None,
-        typer.Option(metavar="N", help="At most N examples of each split, or train=N,dev=N,test=N."),
-    ] = None,
-    train: Annotated[
-        str | None,
-        typer.Option(metavar="K=V,...", help="Training settings, as epochs=20,learning_rate=0.01."),
-    ] = None,
+    seeds: Seeds = None,
+    limit: Limit = None,
+    train: Train = None,
     spec: Annotated[Path | None, typer.Option(help="YAML file with any of the above.")] = None,
-    data_dir: Annotated[Path | None, typer.Option(help="Folder with local data.")] = None,
+    data_dir: DataDir = None,
     out: Out = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Compute even if the run is stored.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print the report as JSON and nothing else.")] = False,
+    json: Json = False,
     device: Annotated[str | None, typer.Option(help="auto, cpu, cuda, ...  [default: auto]")] = None,
 ) -> None:
     """Evaluate a model's explanations on a task and print the report.
@@ -173,23 +176,15 @@ def evaluate(
 @app.command()
 def study(
     name: Annotated[str, typer.Argument(help="Study, with its options as NAME:key=value.")],
-    task: Annotated[str | None, typer.Option(help="Task.  [default: sdc-digits]")] = None,
-    model: Annotated[
-        str | None, typer.Option(help="Model or named composition.  [default: what the task recommends]")
-    ] = None,
-    projection: Annotated[str | None, typer.Option(help="From scores to attention.")] = None,
-    seeds: Annotated[str | None, typer.Option(help="Training seeds, as 0,1,2 or 0-9.  [default: 0]")] = None,
-    limit: Annotated[
-        str | None,
-        typer.Option(metavar="N", help="At most N examples of each split, or train=N,dev=N,test=N."),
-    ] = None,
-    train: Annotated[
-        str | None,
-        typer.Option(metavar="K=V,...", help="Training settings, as epochs=20,learning_rate=0.01."),
-    ] = None,
-    data_dir: Annotated[Path | None, typer.Option(help="Folder with local data.")] = None,
+    task: Task = None,
+    model: Model = None,
+    projection: Projection = None,
+    seeds: Seeds = None,
+    limit: Limit = None,
+    train: Train = None,
+    data_dir: DataDir = None,
     out: Annotated[Path | None, typer.Option(help="Folder of studies.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the report as JSON and nothing else.")] = False,
+    json: Json = False,
 ) -> None:
     """Carry out a study that trains more than one model, reusing weights that are there.
 
