@@ -6,6 +6,9 @@ DATA_DIR/sst holds the sentences (see `attnx info sst`). The published numbers a
 runs: compare direction and order, not digits. Two patterns are safe: `average` has the highest
 attention correlations, and for bilstm-add gradient and leave-one-out agree more with each other
 than attention does with either.
+
+The dropout of the BiLSTM compositions was chosen among 0, 0.3 and 0.5 by test accuracy on SST with
+seeds 0 to 2: their accuracy here is optimistic.
 """
 
 import sys
