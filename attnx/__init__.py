@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .api import evaluate, fetch_dataset
+    from .api import evaluate, fetch_dataset, study
     from .component import Card
     from .data import Source
     from .divergences import js_divergence, total_variation
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         Task,
     )
     from .randomness import Randomness
-    from .results import Report
+    from .results import Report, StudyReport
     from .spec import Options, RunSpec, Training
     from .studies import Finding, Lab, Outputs, Study
     from .types import (
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     )
 
 _MODULES = {
-    "api": ("evaluate", "fetch_dataset"),
+    "api": ("evaluate", "fetch_dataset", "study"),
     "component": ("Card",),
     "data": ("Source",),
     "divergences": (
@@ -69,7 +69,7 @@ _MODULES = {
         "Task",
     ),
     "randomness": ("Randomness",),
-    "results": ("Report",),
+    "results": ("Report", "StudyReport"),
     "spec": (
         "Options",
         "RunSpec",
@@ -93,8 +93,10 @@ _HOME = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
     "evaluate",
+    "study",
     "fetch_dataset",
     "Report",
+    "StudyReport",
     "RunSpec",
     "Training",
     "AttentionProjection",

@@ -1,4 +1,4 @@
-"""The Python entry: the same evaluation as the command line's, with objects in place of names."""
+"""The Python entry: what the command line does, with objects in place of names."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from .evaluator import carry_out
 from .progress import Progress
 from .requests import validated
 from .resolve import resolve
-from .results import Report
+from .results import Report, StudyReport
 from .spec import Choice, Limit
-from .store import Runs, home
+from .store import Runs, home, write_study
+from .studies import run_study
 
 
 def evaluate(
@@ -71,16 +72,47 @@ def evaluate(
     outcome = carry_out(
         plan,
         runs=Runs(Path(out)) if out else None,
-        source=Source.configured(
-            catalog.registry.datasets, home() / "data", Path(data_dir) if data_dir else None, shown
-        ),
+        source=_source(catalog, data_dir, shown),
         fresh=fresh,
         progress=shown,
     )
     return outcome.report
 
 
+def study(
+    name: str,
+    task: str = "sdc-digits",
+    model: str | None = None,
+    *,
+    projection: str | None = None,
+    training: dict[str, Any] | None = None,
+    seeds: Sequence[int] = (0,),
+    limit: int | str | None = None,
+    data_dir: str | Path | None = None,
+    out: str | Path | None = None,
+    progress: bool = True,
+) -> StudyReport:
+    """Carry out a study, such as "adversarial-model:divergence=0.01", on a task and a model."""
+    spec = validated(
+        task=task,
+        model=model,
+        projection=projection,
+        training=training or {},
+        seeds=tuple(seeds),
+        limit=Limit() if limit is None else Limit.parse(str(limit)),
+    )
+    catalog = Catalog.installed()
+    shown = Progress("auto" if progress else "off")
+    report = run_study(Choice.parse(name), spec, catalog, _source(catalog, data_dir, shown), shown)
+    write_study(report, Path(out) if out else None)
+    return report
+
+
 def fetch_dataset(name: str) -> Path:
     """The folder of a dataset of the registry, fetched when it is not on this machine yet."""
-    datasets = Catalog.installed().registry.datasets
-    return Source.configured(datasets, home() / "data", progress=Progress()).fetch(name).folder
+    return _source(Catalog.installed(), None, Progress()).fetch(name).folder
+
+
+def _source(catalog: Catalog, data_dir: str | Path | None, progress: Progress) -> Source:
+    local = Path(data_dir) if data_dir else None
+    return Source.configured(catalog.registry.datasets, home() / "data", local, progress)

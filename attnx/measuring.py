@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -30,11 +30,11 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """The values of one metric for one explanation."""
+    """The values of one metric for one explanation, or for the model itself."""
 
     metric: str
     measures: tuple[Measure, ...]
-    explanation: str
+    explanation: str | None  # None: of the model, whatever is said of it
     reference: str | None
     values: Array  # [N, M] one row per example, or [1, M] for the whole split; NaN where undefined
     curves: tuple[tuple[Axis, Array], ...]  # of the split
@@ -172,16 +172,18 @@ def values_of(named: Named, evidence: Evidence) -> Tensor:
 
 def pairings(
     explanations: tuple[Named, ...], references: tuple[Named, ...], metrics: tuple[Named, ...]
-) -> list[tuple[Named, str, str | None]]:
-    """Every metric with every explanation, and with every reference where it compares."""
-    pairs: list[tuple[Named, str, str | None]] = []
-    for metric in metrics:
-        for explanation in explanations:
-            if "reference" in metric.component.needs:
-                pairs += [(metric, explanation.label, r.label) for r in references]
-            else:
-                pairs.append((metric, explanation.label, None))
-    return pairs
+) -> list[tuple[Named, str | None, str | None]]:
+    """Every metric with every explanation it reads, and with every reference where it compares."""
+    return [
+        (metric, explanation, reference)
+        for metric in metrics
+        for explanation in (
+            [named.label for named in explanations] if metric.component.reads_explanation else [None]
+        )
+        for reference in (
+            [named.label for named in references] if "reference" in metric.component.needs else [None]
+        )
+    ]
 
 
 @dataclass
@@ -189,19 +191,17 @@ class Gatherer:
     """Collects what one metric says, or keeps, of one explanation batch by batch."""
 
     metric: Named
-    explanation: str
+    explanation: str | None
     reference: str | None
     corpus: Corpus
     parts: list[tuple[Tensor, ...]] = field(default_factory=list)
 
     def add(self, model: Model, trace: Trace, importances: dict[str, Importance], seed: int) -> None:
-        evidence = Evidence(
-            trace=trace,
-            explanation=importances[self.explanation],
-            reference=importances[self.reference] if self.reference else None,
-            model=model,
-            random=Randomness(seed),
-        )
+        evidence = attention_evidence(model, trace, seed)
+        if self.explanation is not None:
+            evidence = replace(evidence, explanation=importances[self.explanation])
+        if self.reference is not None:
+            evidence = replace(evidence, reference=importances[self.reference])
         component = self.metric.component
         if component.whole_split:
             self.parts.append(tuple(tensor.cpu() for tensor in component.keep(evidence, self.corpus)))
@@ -233,6 +233,6 @@ class Gatherer:
 
 
 def attention_evidence(model: Model, trace: Trace, seed: int) -> Evidence:
-    """Evidence about attention itself, as metrics that follow training see it."""
+    """Evidence about attention itself."""
     importance = Importance("attention", trace.attention, trace.predicted)
     return Evidence(trace, importance, None, model, Randomness(seed))

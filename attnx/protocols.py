@@ -131,6 +131,7 @@ class Metric(Protocol):
     needs: ClassVar[tuple[str, ...]] = ()
     family: ClassVar[str]  # agreement, intervention, ground-truth, shape, information, retraining
     measures: tuple[Measure, ...]
+    reads_explanation: ClassVar[bool] = True  # False: it tests the model itself, once for all explanations
     follows_training: ClassVar[bool] = False  # also measured on dev after every epoch
     whole_split: ClassVar[bool] = False  # a SplitMetric: one value for all examples together
     axis: Axis | None = None  # of the curve, for a metric that draws one

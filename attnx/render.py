@@ -39,7 +39,7 @@ def _table(report: Report) -> Table:
     rows = [summary for summary in report.summaries if summary.group == "all"]
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("measure")
-    several = len({row.explanation for row in rows}) > 1
+    several = len({row.explanation for row in rows if row.explanation}) > 1
     compared = any(row.reference for row in rows)
     if several:
         table.add_column("explanation")
@@ -52,7 +52,7 @@ def _table(report: Report) -> Table:
     table.add_column("n (undefined)", justify="right")
     for row in rows:
         cells = [row.title]
-        cells += [row.explanation] if several else []
+        cells += [row.explanation or ""] if several else []
         cells += [row.reference or ""] if compared else []
         cells += [format_number(row.mean), row.interval]
         cells += [format_number(row.baselines.get(name)) for name in report.baseline_names]

@@ -31,7 +31,16 @@ REQUIRED: dict[Kind, tuple[str, ...]] = {
     "projection": ("stochastic", "trains_by_expectation", "__call__"),
     "importance": ("needs", "__call__"),
     "study": ("needs", "__call__"),
-    "metric": ("needs", "family", "measures", "follows_training", "whole_split", "axis", "__call__"),
+    "metric": (
+        "needs",
+        "family",
+        "measures",
+        "reads_explanation",
+        "follows_training",
+        "whole_split",
+        "axis",
+        "__call__",
+    ),
 }
 
 Objects = Mapping[tuple[Kind, str], Any]

@@ -35,7 +35,7 @@ class Summary(_Record):
     metric: str
     measure: str
     family: str
-    explanation: str
+    explanation: str | None  # None: of the model itself, whatever the explanation
     reference: str | None
     group: str  # "all", or "predicted=NAME"
     mean: Number  # over seeds, of the mean over examples
@@ -65,7 +65,7 @@ class Curve(_Record):
 
     name: str
     metric: str
-    explanation: str
+    explanation: str | None
     reference: str | None
     seed: int
     axis: str
@@ -83,6 +83,7 @@ class Quality(_Record):
     majority: float  # accuracy of always answering the commonest label of train
     epochs: int  # trained
     best_epoch: int  # kept, by the dev split; 0 for a model that was given ready
+    dev_accuracy: Number  # of the epoch that was kept; None for a model that was given ready
 
 
 class MethodCost(_Record):
@@ -176,7 +177,7 @@ class Report(_Record):
             *(
                 _markdown_row(
                     s.title,
-                    s.explanation,
+                    s.explanation or "",
                     s.reference or "",
                     format_number(s.mean),
                     s.interval,
@@ -212,7 +213,8 @@ class Report(_Record):
             for s in self.summaries
             if s.measure == measure
             and metric in (None, s.metric)
-            and (s.explanation, s.reference, s.group) == (explanation, reference, group)
+            and s.explanation in (explanation, None)
+            and (s.reference, s.group) == (reference, group)
         ]
         if len(found) != 1:
             raise KeyError(f"{len(found)} summaries of {measure!r} for {explanation!r} in group {group!r}")
@@ -247,6 +249,14 @@ class StudyReport(_Record):
     environment: dict[str, str]
     findings: tuple[Finding, ...]
     seconds: float
+
+    def select(self, setting: str, measure: str) -> Finding:
+        """The finding of that measure in that setting."""
+        found = [f for f in self.findings if (f.setting, f.measure) == (setting, measure)]
+        if not found:
+            known = ", ".join(f"'{f.setting}' '{f.measure}'" for f in self.findings)
+            raise KeyError(f"No finding '{setting}' '{measure}' in this study: it has {known}.")
+        return found[0]
 
     def to_json(self) -> str:
         """The report as JSON text."""

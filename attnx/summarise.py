@@ -15,7 +15,7 @@ from .training import TrainingRecord
 from .types import Axis, TaskData
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
-Key = tuple[str, str, str | None]  # metric, explanation, reference
+Key = tuple[str, str | None, str | None]  # metric, explanation, reference
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def _table(
     baselines: Sequence[str],
 ) -> list[Summary]:
     """The rows of all measures over the same examples, bootstrapped together."""
-    asked = {key: value for key, value in values.items() if key[1] in explanations}
+    asked = {key: value for key, value in values.items() if key[1] in (None, *explanations)}
     titles = [(key, group, m) for key in asked for group in groups for m in range(asked[key].shape[2])]
     columns = np.concatenate(
         [_only(asked[key], member) for key in asked for member in groups.values()], axis=2
@@ -121,7 +121,7 @@ def curves(results: Sequence[SeedResult], explanations: Sequence[str]) -> tuple[
         _metric_curve(result.seed, m, axis, line)
         for result in results
         for m in result.observation.measurements
-        if m.explanation in explanations
+        if m.explanation in (None, *explanations)
         for axis, line in m.curves
     ]
     return (*drawn, *(curve for result in results for curve in _course(result)))
@@ -195,6 +195,7 @@ def quality(results: Sequence[SeedResult], data: TaskData) -> tuple[Quality, ...
                 majority=float((seen.labels == commonest).mean()),
                 epochs=max((epoch.epoch for epoch in result.record.course), default=0),
                 best_epoch=result.record.best_epoch,
+                dev_accuracy=result.record.dev_accuracy,
             )
         )
     return tuple(rows)

@@ -40,6 +40,11 @@ class TrainingRecord(BaseModel):
     course: tuple[Epoch, ...]
     best_epoch: int
 
+    @property
+    def dev_accuracy(self) -> float | None:
+        """Of the weights that were kept; None for a model that was not trained here."""
+        return self.course[self.best_epoch].dev_accuracy if self.course else None
+
 
 def train(
     model: Model,

@@ -213,6 +213,30 @@ def test_explanation_may_itself_be_a_baseline():
     assert only.select("ft", explanation="uniform").mean == pytest.approx(1 / 9)
 
 
+class Confidence(Metric):
+    """The probability of the prediction: nothing to do with any explanation."""
+
+    family = "shape"
+    measures = (Measure("confidence", "none", (0, 1)),)
+    reads_explanation = False
+    batches = 0
+
+    def __call__(self, evidence):
+        type(self).batches += 1
+        return evidence.trace.probabilities.amax(1)
+
+
+def test_metric_that_reads_no_explanation_is_measured_once():
+    report = attnx.evaluate(
+        **SMALL, metrics=[Confidence(), "entropy"], explanations=["attention", "random", "uniform"]
+    )
+    assert Confidence.batches == 1
+    rows = [s for s in report.summaries if s.metric == "Confidence" and s.group == "all"]
+    assert [(row.explanation, row.n, row.baselines) for row in rows] == [(None, 60, {})]
+    assert report.select("confidence") == report.select("confidence", explanation="random") == rows[0]
+    assert "Confidence" in report.to_markdown()
+
+
 def test_ids_not_positions_decide_random_scores():
     def example(i):
         return Example(f"e{i}", ("one", "two", "three"), i % 2)

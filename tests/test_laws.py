@@ -286,6 +286,10 @@ MUTANTS: dict[str, dict[str, Any]] = {
         "outside (0, 1)": measuring(lambda values, batch: values + 2),
         "top weight is [2.": keeping(lambda top, batch: top + 2),
     },
+    "blind": {
+        "reads_explanation = False": mutant(OnRationale, reads_explanation=False),
+        "declares reads_explanation": mutant(WeightByLength, reads_explanation=False),
+    },
     "metric-company": {
         "alone gives another": measuring(lambda values, batch: values / batch.mask.shape[1]),
         "reverse order": measuring(lambda values, batch: values / torch.arange(1, 1 + len(batch))),

@@ -87,6 +87,20 @@ def bounds(metric: Metric) -> None:
             require(bool(inside.all()), f"{measure.name} is {v[~inside].tolist()}, outside {measure.bounds}")
 
 
+@law("metric", "a metric that reads no explanation gives the same values for every one")
+def blind(metric: Metric) -> None:
+    if metric.reads_explanation:
+        return
+    if _is_split_metric(metric):
+        attention, other = (_conclude(metric, [_split()], e).values for e in ("attention", "random"))
+    else:
+        attention, other = (_measure(metric, toy_data().test, e) for e in ("attention", "random"))
+    require(
+        close(attention.nan_to_num(-99), other.nan_to_num(-99)),
+        "it declares reads_explanation = False, but another explanation gives other values",
+    )
+
+
 @law("metric", "padding, order and company never change a value")
 def metric_company(metric: Metric) -> None:
     if _is_split_metric(metric):

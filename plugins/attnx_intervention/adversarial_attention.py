@@ -21,12 +21,12 @@ class AdversarialAttention(Metric):
     Σ_{j<k} JS(α_j, α_k) / K(K−1) − 500·Σ_k max(0, TV(p, p_k) − ε) with Adam, in nats. Reported are
     the ε-max JSD, the largest JS(α_k, a) among attentions whose output is within ε of the model's,
     and the share of searches that found one; if none did, the model's own attention is the only one
-    known to be, at distance 0. What a search finds is a lower bound of what there is. It is the
-    model's attention that is attacked, whatever the explanation.
+    known to be, at distance 0. What a search finds is a lower bound of what there is.
     """
 
     needs = ("attention", "gradient")
     family = "intervention"
+    reads_explanation = False
     measures = (
         Measure("max-jsd", "down", (0, math.log(2))),
         Measure("adversaries", "none", (0, 1)),

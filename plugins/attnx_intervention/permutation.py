@@ -12,12 +12,12 @@ class Permutation(Metric):
 
     The median over permutations of the weights, over the units of the example, of the total
     variation ½·Σ_c |p_c − p'_c| between the outputs; |Δp| for two classes. Beside it the largest
-    weight, which Jain and Wallace plot it against. It is the model's attention that is permuted,
-    whatever the explanation.
+    weight, which Jain and Wallace plot it against.
     """
 
     needs = ("attention",)
     family = "intervention"
+    reads_explanation = False
     measures = (
         Measure("median", "up", (0, 1)),
         Measure("max-weight", "none", (0, 1)),

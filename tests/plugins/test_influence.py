@@ -18,7 +18,7 @@ from attnx import Batch, Evidence, Example, Importance, Model, Randomness, TaskD
 from attnx.batching import evaluating
 from attnx.measuring import Named, attribute, trace_of
 from attnx.testing import ToyModel, check, toy_data
-from attnx_influence import attnx_importances, attnx_metrics, contextualisation, influence
+from attnx_influence import attnx_importances, attnx_metrics, influence
 from attnx_influence.contextualisation import Contextualisation
 from attnx_influence.importance import InfluenceOnStates
 from attnx_influence.influence import one_pass_each, shares_of_influence, sizes_of_influence
@@ -142,23 +142,6 @@ def test_pieces_give_what_the_whole_gives(cells: int, monkeypatch: pytest.Monkey
         pieces = [g.shape for _, _, g in shares_of_influence(model, trace)]
     assert all(math.prod(shape) <= cells or shape[0] == 1 for shape in pieces)
     assert sum(shape[0] for shape in pieces) == 4
-
-
-def test_another_explanation_of_the_same_batch_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = []
-
-    def counted(evidence: Evidence) -> Tensor:
-        calls.append(evidence.trace)
-        return entropies(evidence)
-
-    entropies = contextualisation._entropies
-    monkeypatch.setattr(contextualisation, "_entropies", counted)
-    model, metric = Mixing(weights), Contextualisation()
-    first, second = trace_and(model, 5, 3), trace_and(model, 2, 4)
-    values = [context(model, trace, metric) for trace in (first, first, second, first)]
-    assert [trace is first for trace in calls] == [True, False, True]
-    assert torch.equal(values[0], values[1])
-    assert not torch.equal(values[0], values[2])
 
 
 # The LSTM's own path.
