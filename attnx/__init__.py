@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .api import evaluate, fetch_dataset, study
+    from .batching import similar_lengths
     from .component import Card
     from .data import Source
     from .divergences import js_divergence, total_variation
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
         Task,
     )
     from .randomness import Randomness
-    from .results import Report, StudyReport
+    from .results import Report, StudyReport, Summary
     from .spec import Options, RunSpec, Training
     from .studies import Finding, Lab, Outputs, Study
     from .types import (
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "api": ("evaluate", "fetch_dataset", "study"),
+    "batching": ("similar_lengths",),
     "component": ("Card",),
     "data": ("Source",),
     "divergences": (
@@ -69,7 +71,7 @@ _MODULES = {
         "Task",
     ),
     "randomness": ("Randomness",),
-    "results": ("Report", "StudyReport"),
+    "results": ("Report", "StudyReport", "Summary"),
     "spec": (
         "Options",
         "RunSpec",
@@ -97,6 +99,7 @@ __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
     "fetch_dataset",
     "Report",
     "StudyReport",
+    "Summary",
     "RunSpec",
     "Training",
     "AttentionProjection",
@@ -126,6 +129,7 @@ __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
     "Trace",
     "Randomness",
     "Source",
+    "similar_lengths",
     "js_divergence",
     "total_variation",
     "AttnxError",

@@ -31,15 +31,20 @@ def evaluating(model: Model) -> Iterator[None]:
 
 def batches(encoded: Batch, columns: int = COLUMNS) -> Iterator[tuple[Tensor, Batch]]:
     """Rows and batches of similar length, each of about that many columns."""
-    order = encoded.lengths.argsort(stable=True)
-    lengths = encoded.lengths[order].tolist()
-    start = 0
-    while start < len(order):
-        stop = start + 1
-        while stop < len(order) and lengths[stop] * (stop + 1 - start) <= columns:
-            stop += 1
-        rows = order[start:stop]
+    for rows in similar_lengths(encoded.lengths, columns):
         yield rows, encoded.take(rows)
+
+
+def similar_lengths(lengths: Tensor, columns: int) -> Iterator[Tensor]:
+    """Rows in groups of similar lengths, each of about that many columns when padded."""
+    order = lengths.argsort(stable=True)
+    ordered = lengths[order].tolist()
+    start = 0
+    while start < len(ordered):
+        stop = start + 1
+        while stop < len(ordered) and ordered[stop] * (stop + 1 - start) <= columns:
+            stop += 1
+        yield order[start:stop]
         start = stop
 
 

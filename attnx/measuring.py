@@ -160,9 +160,13 @@ class _Counted:
 
 def values_of(named: Named, evidence: Evidence) -> Tensor:
     """The values of a metric as [B, M], whatever number of measures it has."""
+    return _as_table(named, named.component(evidence), len(evidence.trace.batch))
+
+
+def _as_table(named: Named, values: Tensor, examples: int) -> Tensor:
+    """Values [B], or [B, M], as [B, M]."""
     metric: Metric = named.component
-    values = metric(evidence).detach()
-    expected = (len(evidence.trace.batch), len(metric.measures))
+    values, expected = values.detach(), (examples, len(metric.measures))
     if values.shape not in (expected, expected[:1]) or (values.ndim == 1 and expected[1] != 1):
         raise PluginError(
             f"metric '{named.label}' gave values of shape {tuple(values.shape)}, not {expected}"
@@ -206,9 +210,12 @@ class Gatherer:
         if component.whole_split:
             self.parts.append(tuple(tensor.cpu() for tensor in component.keep(evidence, self.corpus)))
             return
-        values = values_of(self.metric, evidence).double().cpu()
-        curve = () if component.axis is None else (component.curve(evidence).double().cpu(),)
-        self.parts.append((values, *curve))
+        if component.axis is None:
+            self.parts.append((values_of(self.metric, evidence).double().cpu(),))
+            return
+        values, curve = component.with_curve(evidence)
+        values = _as_table(self.metric, values, len(trace.batch))
+        self.parts.append((values.double().cpu(), curve.double().cpu()))
 
     def conclude(self, order: Tensor) -> Measurement:
         """The measurement, with examples put back in order."""

@@ -140,8 +140,8 @@ class Metric(Protocol):
         """[B] for one measure, [B, M] for several."""
         ...
 
-    def curve(self, evidence: Evidence, /) -> Tensor:
-        """[B, len(axis.points)]: one curve for every example, averaged by the caller."""
+    def with_curve(self, evidence: Evidence, /) -> tuple[Tensor, Tensor]:
+        """The same values, and [B, len(axis.points)]: a curve for every example, averaged by the caller."""
         raise TypeError(f"{type(self).__name__} declares no axis: no curve for {len(evidence.trace.batch)}")
 
 

@@ -71,7 +71,8 @@ def train(
     generator = torch.Generator().manual_seed(seed)
     course = [_assess(model, dev, 0, None, followed, seed)]
     best, best_state = course[0], _copy(model)
-    with progress.stage(label, training.epochs) as step:
+    note = ""
+    with progress.stage(label, training.epochs * len(encoded)) as step:
         for epoch in range(1, training.epochs + 1):
             model.train()
             losses: list[Tensor] = []
@@ -86,12 +87,14 @@ def train(
                     torch.nn.utils.clip_grad_norm_(model.parameters(), training.clip)
                 optimizer.step()
                 losses.append(value.detach())
+                step(len(batch), f"epoch {epoch} of {training.epochs}{note}")
             now = _assess(model, dev, epoch, float(torch.stack(losses).mean()), followed, seed)
             course.append(now)
             better = (now.dev_accuracy, -now.dev_loss) > (best.dev_accuracy, -best.dev_loss)
             if better or keep == "last":
                 best, best_state = now, _copy(model)
-            step(1, f"loss {now.loss:.3f}, dev accuracy {now.dev_accuracy:.3f}")
+            note = f"; loss {now.loss:.3f}, dev accuracy {now.dev_accuracy:.3f}"
+            step(0, f"epoch {epoch} of {training.epochs}{note}")
             if training.patience and epoch - best.epoch >= training.patience:
                 break
     model.load_state_dict(best_state)

@@ -8,7 +8,7 @@ import torch
 
 import benchmarks
 
-NOT_BENCHMARKS = {"__main__", "peers"}
+NOT_BENCHMARKS = {"__main__", "peers", "timing"}
 
 
 def main() -> None:
@@ -21,12 +21,12 @@ def main() -> None:
     different = False
     for name in names:
         for row in importlib.import_module(f"benchmarks.{name}").rows():
-            met = "" if row["ratio"] >= row["target"] else "  (below target)"
-            same = "yes" if row["equal"] else "NO"
-            different = different or not row["equal"]
+            met = "" if row.ratio >= row.target else "  (below target)"
+            same = "yes" if row.equal else "NO"
+            different = different or not row.equal
             print(
-                f"{row['work']:<52} {row['ours']:>8.4f}s {row['peer']:>8.4f}s {row['ratio']:>6.1f}x "
-                f"{row['target']:>6.1f}x  {same}{met}",
+                f"{row.work:<52} {row.ours:>8.4f}s {row.peer:>8.4f}s {row.ratio:>6.2f}x "
+                f"{row.target:>6.1f}x  {same}{met}",
                 flush=True,
             )
     sys.exit(different)

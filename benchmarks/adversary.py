@@ -7,10 +7,7 @@ ours       the search for any model, which finds the decoder affine and has its 
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -26,6 +23,7 @@ from attnx_text.bilstm import BiLstm
 from attnx_text.model_options import BiLstmOptions
 
 from .peers import random_texts
+from .timing import Row, best_of
 
 SIZES = ((20, 6.0), (180, 25.0))  # units, target
 OPTIONS = AdversarialAttentionOptions()
@@ -33,25 +31,25 @@ REPEATS = 2
 TOLERANCE = 0.01  # nats, of the mean ε-max JSD: the searches stop at slightly different points
 
 
-def rows() -> list[dict[str, Any]]:
+def rows() -> list[Row]:
     """Seconds of ours and of the peer, best of several, and whether both found the same optimum."""
     measured = []
     for units, target in SIZES:
         model, evidence = _evidence(units)
         with evaluating(model):
-            (ours, found), (peer, expected) = _best(
-                partial(_ours, evidence), partial(jw_loop, model, evidence)
+            best = best_of(
+                REPEATS, {"ours": partial(_ours, evidence), "peer": partial(jw_loop, model, evidence)}
             )
+        found, expected = best["ours"].result, best["peer"].result
         difference = float((found - expected).mean().abs())
         measured.append(
-            {
-                "work": f"adversarial attention, 32 x {units} / JW loop",
-                "ours": ours,
-                "peer": peer,
-                "ratio": peer / ours,
-                "target": target,
-                "equal": difference < TOLERANCE and bool((found >= expected - TOLERANCE).all()),
-            }
+            Row(
+                f"adversarial attention, 32 x {units} / JW loop",
+                best["ours"].seconds,
+                best["peer"].seconds,
+                target,
+                difference < TOLERANCE and bool((found >= expected - TOLERANCE).all()),
+            )
         )
     return measured
 
@@ -111,14 +109,3 @@ def _jsd(p: Tensor, q: Tensor) -> Tensor:
     p_part = p * ((p + 1e-10).log() - (m + 1e-10).log())
     q_part = q * ((q + 1e-10).log() - (m + 1e-10).log())
     return (p_part + q_part).sum(-1) / 2
-
-
-def _best(*contestants: Callable[[], Tensor]) -> list[tuple[float, Tensor]]:
-    """The fastest of several runs of each, taken in turns, with what it found."""
-    best: list[tuple[float, Tensor]] = [(float("inf"), torch.empty(0))] * len(contestants)
-    for _ in range(REPEATS):
-        for index, run in enumerate(contestants):
-            start = time.perf_counter()
-            found = run()
-            best[index] = min(best[index], (time.perf_counter() - start, found), key=lambda pair: pair[0])
-    return best

@@ -8,7 +8,6 @@ fast       the LSTM's own path, which reuses states
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -25,6 +24,7 @@ from attnx_text.bilstm import BiLstm
 from attnx_text.model_options import BiLstmOptions
 
 from .peers import PackedBiLstm, random_texts
+from .timing import Row, Timed, best_of
 
 REPEATS = 3
 TOLERANCE = 1e-5
@@ -33,7 +33,7 @@ Logits = list[Tensor]  # by text: [units, C]
 Traces = list[tuple[Tensor, Trace]]  # batches of texts, with the numbers of their texts
 
 
-def rows() -> list[dict[str, Any]]:
+def rows() -> list[Row]:
     """Seconds of ours and of the peer, best of several, and whether both computed the same."""
     short = _measure(random_texts(200, 15, 25), naive=True)
     long = _measure(random_texts(12, 170, 190), naive=False)
@@ -46,30 +46,18 @@ def rows() -> list[dict[str, Any]]:
         _row("12 texts of ~180, LSTM path / JW loop", long, "fast", "JW loop", 4.5),
         _row("12 texts of ~180, generic / JW loop", long, "generic", "JW loop", 1.5),
     ]
-    against_limit = {"ours": short["fast"][0], "peer": limit, "ratio": limit / short["fast"][0]}
-    measured.append(
-        {"work": "LSTM path / bare matrix products", **against_limit, "target": 0.5, "equal": True}
-    )
+    measured.append(Row("LSTM path / bare matrix products", short["fast"].seconds, limit, 0.5, True))
     return measured
 
 
-def _row(
-    work: str, times: dict[str, tuple[float, Logits]], ours: str, peer: str, target: float
-) -> dict[str, Any]:
-    (our_time, our_logits), (peer_time, peer_logits) = times[ours], times[peer]
-    difference = max(float((a - b).abs().max()) for a, b in zip(our_logits, peer_logits, strict=True))
-    return {
-        "work": work,
-        "ours": our_time,
-        "peer": peer_time,
-        "ratio": peer_time / our_time,
-        "target": target,
-        "equal": difference < TOLERANCE,
-    }
+def _row(work: str, times: dict[str, Timed[Logits]], ours: str, peer: str, target: float) -> Row:
+    pairs = zip(times[ours].result, times[peer].result, strict=True)
+    difference = max(float((a - b).abs().max()) for a, b in pairs)
+    return Row(work, times[ours].seconds, times[peer].seconds, target, difference < TOLERANCE)
 
 
-def _measure(texts: Sequence[Example], naive: bool) -> dict[str, tuple[float, Logits]]:
-    """The fastest of several runs of each, taken in turns, with what it computed."""
+def _measure(texts: Sequence[Example], naive: bool) -> dict[str, Timed[Logits]]:
+    """What each way takes, and the logits it gives."""
     torch.manual_seed(0)
     data = TaskData(tuple(texts), (), (), ("no", "yes"))
     model = BiLstm.build(data, Softmax(SoftmaxOptions()), BiLstmOptions()).eval()
@@ -86,15 +74,7 @@ def _measure(texts: Sequence[Example], naive: bool) -> dict[str, tuple[float, Lo
     }
     if naive:
         contestants["naive"] = lambda: _one_by_one(peer, encoded)
-    best: dict[str, tuple[float, Logits]] = {}
-    for _ in range(REPEATS):
-        for name, run in contestants.items():
-            start = time.perf_counter()
-            logits = run()
-            seconds = time.perf_counter() - start
-            if name not in best or seconds < best[name][0]:
-                best[name] = (seconds, logits)
-    return best
+    return best_of(REPEATS, contestants)
 
 
 def _deletions(model: BiLstm, traces: Traces, without_each: Callable[[Any, Trace], Tensor]) -> Logits:
@@ -146,18 +126,5 @@ def _products(n: int) -> float:
 def _products_per_second() -> float:
     """The rate of float32 matrix products of the size at hand."""
     a, b = torch.randn(1024, 128), torch.randn(128, 512)
-    best = float("inf")
-    for _ in range(50):
-        start = time.perf_counter()
-        torch.mm(a, b)
-        best = min(best, time.perf_counter() - start)
-    return 2.0 * 1024 * 128 * 512 / best
-
-
-if __name__ == "__main__":
-    for row in rows():
-        verdict = "equal" if row["equal"] else "DIFFERENT"
-        print(
-            f"{row['work']:52} ours {row['ours']:7.3f} s  peer {row['peer']:7.3f} s  "
-            f"{row['ratio']:5.2f} x (target {row['target']})  {verdict}"
-        )
+    best = best_of(50, {"product": lambda: torch.mm(a, b)})["product"]
+    return 2.0 * 1024 * 128 * 512 / best.seconds

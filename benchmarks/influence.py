@@ -8,9 +8,8 @@ products   nothing but the matrix products that the walk back cannot do without
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -27,6 +26,7 @@ from attnx_text.lstm_influence import lstm_influence
 from attnx_text.model_options import BiLstmOptions
 
 from .peers import random_texts
+from .timing import Row, Timed, best_of
 
 REPEATS = 3
 TOLERANCE = 1e-4  # of the largest influence of a hidden state
@@ -34,39 +34,21 @@ TOLERANCE = 1e-4  # of the largest influence of a hidden state
 Influence = Callable[[BiLstm, Trace], Tensor]
 
 
-def rows() -> list[dict[str, Any]]:
+def rows() -> list[Row]:
     """Seconds of ours and of the peer, best of several, and whether both computed the same."""
     measured = []
     for words, texts in ((20, random_texts(64, 20, 20)), (180, random_texts(2, 180, 180))):
         times = _measure(texts)
-        for peer, target in (("naive", 5.0), ("generic", 1.0)):
+        for peer, target in (("naive", 5.0), ("generic", 1.0), ("products", 0.5)):
+            work = f"influence, {len(texts)} texts of {words}, LSTM path / {peer}"
             ours, theirs = times["fast"], times[peer]
-            measured.append(
-                {
-                    "work": f"influence, {len(texts)} texts of {words}, LSTM path / {peer}",
-                    "ours": ours[0],
-                    "peer": theirs[0],
-                    "ratio": theirs[0] / ours[0],
-                    "target": target,
-                    "equal": _same(ours[1], theirs[1]),
-                }
-            )
-        ours, bare = times["fast"][0], times["products"][0]
-        measured.append(
-            {
-                "work": f"influence, {len(texts)} texts of {words}, LSTM path / products",
-                "ours": ours,
-                "peer": bare,
-                "ratio": bare / ours,
-                "target": 0.5,
-                "equal": True,
-            }
-        )
+            same = peer == "products" or _same(ours.result, theirs.result)
+            measured.append(Row(work, ours.seconds, theirs.seconds, target, same))
     return measured
 
 
-def _measure(texts: Sequence[Example]) -> dict[str, tuple[float, Tensor]]:
-    """The fastest of several runs of each, taken in turns, with what it computed."""
+def _measure(texts: Sequence[Example]) -> dict[str, Timed[Tensor]]:
+    """What each way takes, and the influences [B, P, L] of units on units it gives."""
     torch.manual_seed(0)
     data = TaskData(tuple(texts), (), (), ("no", "yes"))
     model = BiLstm.build(data, Softmax(SoftmaxOptions()), BiLstmOptions()).eval()
@@ -76,19 +58,12 @@ def _measure(texts: Sequence[Example]) -> dict[str, tuple[float, Tensor]]:
         "products": _products,
         "fast": _fast,
     }
-    best: dict[str, tuple[float, Tensor]] = {}
     with evaluating(model):
         trace = trace_of(model, model.encode(texts))
-        for _ in range(REPEATS):
-            for name, influence in contestants.items():
-                start = time.perf_counter()
-                found = influence(model, trace)
-                seconds = time.perf_counter() - start
-                if name not in best or seconds < best[name][0]:
-                    best[name] = (seconds, found)
+        best = best_of(REPEATS, {name: partial(run, model, trace) for name, run in contestants.items()})
     units = trace.batch.mask
     pairs = units[:, :, None] & units[:, None]
-    return {name: (seconds, found.double() * pairs) for name, (seconds, found) in best.items()}
+    return {name: Timed(run.seconds, run.result.double() * pairs) for name, run in best.items()}
 
 
 def _fast(model: BiLstm, trace: Trace) -> Tensor:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from typing import Any
+from functools import partial
 
 import torch
 from sklearn.cluster import KMeans
@@ -12,36 +11,38 @@ from torch import Tensor
 
 from attnx_information.kmeans import kmeans
 
+from .timing import Row, best_of
+
 POINTS, SIZE, CLUSTERS = 4000, 256, 100
 SEEDS = 5
+REPEATS = 3
 TOLERANCE = 0.01  # of inertia: the sum of squared distances that both minimise
 
 
-def rows() -> list[dict[str, Any]]:
-    """Seconds of ours and of the peer, best of several seeds; equal: our inertia is within 1 %."""
+def rows() -> list[Row]:
+    """Seconds of ours and of the peer for several seeds, best of several; equal: inertia within 1 %."""
     measured = []
     for name, points in _points().items():
-        ours, peer = float("inf"), float("inf")
-        our_inertia, peer_inertia = 0.0, 0.0
-        for seed in range(SEEDS):
-            start = time.perf_counter()
-            our_inertia += kmeans(points, CLUSTERS, torch.Generator().manual_seed(seed)).inertia
-            ours = min(ours, time.perf_counter() - start)
-            start = time.perf_counter()
-            with threadpool_limits(torch.get_num_threads()):
-                peer_inertia += KMeans(CLUSTERS, n_init=1, random_state=seed).fit(points.numpy()).inertia_
-            peer = min(peer, time.perf_counter() - start)
-        measured.append(
-            {
-                "work": f"k-means, {POINTS} x {SIZE}, {CLUSTERS} clusters, {name}",
-                "ours": ours,
-                "peer": peer,
-                "ratio": peer / ours,
-                "target": 2.0,
-                "equal": our_inertia < (1 + TOLERANCE) * peer_inertia,
-            }
-        )
+        best = best_of(REPEATS, {"ours": partial(_ours, points), "peer": partial(_scikit_learn, points)})
+        ours, peer = best["ours"], best["peer"]
+        work = f"k-means, {POINTS} x {SIZE}, {CLUSTERS} clusters, {name}"
+        same = ours.result < (1 + TOLERANCE) * peer.result
+        measured.append(Row(work, ours.seconds, peer.seconds, 2.0, same))
     return measured
+
+
+def _ours(points: Tensor) -> float:
+    """Inertia, over several seeds."""
+    seeds = range(SEEDS)
+    return sum(kmeans(points, CLUSTERS, torch.Generator().manual_seed(seed)).inertia for seed in seeds)
+
+
+def _scikit_learn(points: Tensor) -> float:
+    with threadpool_limits(torch.get_num_threads()):
+        return sum(
+            float(KMeans(CLUSTERS, n_init=1, random_state=seed).fit(points.numpy()).inertia_)
+            for seed in range(SEEDS)
+        )
 
 
 def _points() -> dict[str, Tensor]:
@@ -50,12 +51,3 @@ def _points() -> dict[str, Tensor]:
     noise = torch.randn(POINTS, SIZE, generator=generator)
     few = torch.randn(POINTS, 16, generator=generator) @ torch.randn(16, SIZE, generator=generator)
     return {"Gaussian": noise, "states": torch.tanh(0.3 * (few + noise))}
-
-
-if __name__ == "__main__":
-    for row in rows():
-        verdict = "equal" if row["equal"] else "WORSE"
-        print(
-            f"{row['work']:46} ours {row['ours']:6.3f} s  scikit-learn {row['peer']:6.3f} s  "
-            f"{row['ratio']:4.1f} x (target {row['target']})  inertia {verdict}"
-        )

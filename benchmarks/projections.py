@@ -6,9 +6,7 @@ bound by the cost of calling torch at all.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from typing import Any
 
 import entmax
 import torch
@@ -18,6 +16,8 @@ from attnx_projections.entmax import Entmax
 from attnx_projections.options import EntmaxOptions
 from attnx_projections.sparsemax import Sparsemax
 
+from .timing import Row, best_of
+
 SIZES = ((4096, 20), (512, 180), (64, 2000))  # rows and units: about 100 000 scores each
 REPEATS = 25
 TOLERANCE = 1e-6
@@ -26,7 +26,7 @@ Projection = Callable[[Tensor, Tensor], Tensor]
 Pass = Callable[[], tuple[Tensor, Tensor]]
 
 
-def rows() -> list[dict[str, Any]]:
+def rows() -> list[Row]:
     """Seconds of ours and of the peer, best of several, and whether both computed the same.
 
     Our values and gradients in float32 are held against the peer's in float64: in float32 the
@@ -40,20 +40,16 @@ def rows() -> list[dict[str, Any]]:
             lengths = torch.randint(units * 3 // 4, units + 1, (batch, 1), generator=generator)
             mask = torch.arange(units) < lengths
             gradient = torch.randn(batch, units, generator=generator)
-            passes = [_passes(projection, scores, mask, gradient) for projection in (ours, peer)]
-            our_time, peer_time = _best_times(passes)
-            exact = _passes(peer, scores.double(), mask, gradient.double())
-            difference = max(float((a - b).abs().max()) for a, b in zip(passes[0](), exact(), strict=True))
-            measured.append(
-                {
-                    "work": f"{name}, {batch} x {units}",
-                    "ours": our_time,
-                    "peer": peer_time,
-                    "ratio": peer_time / our_time,
-                    "target": 1.3 if name == "sparsemax" and units < 180 else 2.0,
-                    "equal": difference < TOLERANCE,
-                }
+            contestants = {"ours": ours, "peer": peer}
+            best = best_of(
+                REPEATS, {who: _passes(run, scores, mask, gradient) for who, run in contestants.items()}
             )
+            exact = _passes(peer, scores.double(), mask, gradient.double())()
+            pairs = zip(best["ours"].result, exact, strict=True)
+            difference = max(float((a - b).abs().max()) for a, b in pairs)
+            target = 1.3 if name == "sparsemax" and units < 180 else 2.0
+            seconds = (best["ours"].seconds, best["peer"].seconds)
+            measured.append(Row(f"{name}, {batch} x {units}", *seconds, target, difference < TOLERANCE))
     return measured
 
 
@@ -77,23 +73,3 @@ def _passes(projection: Projection, scores: Tensor, mask: Tensor, gradient: Tens
         return attention.detach(), torch.autograd.grad(attention, leaf, gradient)[0]
 
     return run
-
-
-def _best_times(passes: list[Pass]) -> list[float]:
-    """The fastest of several runs of each, taken in turns so that a busy moment hits all alike."""
-    best = [float("inf")] * len(passes)
-    for _ in range(REPEATS):
-        for index, run in enumerate(passes):
-            start = time.perf_counter()
-            run()
-            best[index] = min(best[index], time.perf_counter() - start)
-    return best
-
-
-if __name__ == "__main__":
-    for row in rows():
-        verdict = "equal" if row["equal"] else "DIFFERENT"
-        print(
-            f"{row['work']:24} ours {1e3 * row['ours']:7.3f} ms  entmax {1e3 * row['peer']:7.3f} ms  "
-            f"{row['ratio']:5.1f} x (target {row['target']})  {verdict}"
-        )

@@ -4,40 +4,30 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
-from typing import Any
+
+from .timing import Row, best_of
 
 HEAVY = ("torch", "scipy", "sklearn", "transformers")
 REPEATS = 5
 
 
-def rows() -> list[dict[str, Any]]:
+def rows() -> list[Row]:
     """Seconds of each command and of `import torch`; equal: no heavy module was imported."""
     peer = _seconds("import torch")
     measured = []
     for command in ("--help", "list"):
         code = f"import sys; sys.argv = ['attnx', '{command}']; from attnx.cli import main; main()"
-        ours = _seconds(code)
-        measured.append(
-            {
-                "work": f"attnx {command}, against import torch",
-                "ours": ours,
-                "peer": peer,
-                "ratio": peer / ours,
-                "target": peer / 0.25,  # a quarter of a second
-                "equal": _light(command),
-            }
-        )
+        target = peer / 0.25  # a quarter of a second
+        work = f"attnx {command}, against import torch"
+        measured.append(Row(work, _seconds(code), peer, target, _light(command)))
     return measured
 
 
 def _seconds(code: str) -> float:
-    best = float("inf")
-    for _ in range(REPEATS):
-        started = time.perf_counter()
+    def run() -> None:
         subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
-        best = min(best, time.perf_counter() - started)
-    return best
+
+    return best_of(REPEATS, {"code": run})["code"].seconds
 
 
 def _light(command: str) -> bool:

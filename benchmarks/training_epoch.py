@@ -7,9 +7,6 @@ peer    the original formulation: padding in order of arrival, packing, plain Ad
 from __future__ import annotations
 
 import copy
-import time
-from collections.abc import Callable
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -24,6 +21,7 @@ from attnx_text.bilstm import BiLstm
 from attnx_text.model_options import BiLstmOptions
 
 from .peers import PackedBiLstm, random_texts
+from .timing import Row, best_of
 
 TRAINING = Training()
 SENTENCES = 6000
@@ -31,7 +29,7 @@ REPEATS = 3
 TOLERANCE = 1e-5
 
 
-def rows() -> list[dict[str, Any]]:
+def rows() -> list[Row]:
     """Seconds of an epoch of ours and of the peer, best of several, and whether their logits are equal."""
     texts = random_texts(SENTENCES, 8, 32)
     torch.manual_seed(0)
@@ -40,17 +38,11 @@ def rows() -> list[dict[str, Any]]:
     peer = PackedBiLstm(model)
     encoded = model.encode(texts)
     equal = _same_logits(model, peer, encoded)
-    ours, theirs = _best_times([lambda: _epoch(model, encoded), lambda: _original_epoch(peer, encoded)])
-    return [
-        {
-            "work": f"training epoch, {SENTENCES} sentences of ~20",
-            "ours": ours,
-            "peer": theirs,
-            "ratio": theirs / ours,
-            "target": 2.0,
-            "equal": equal,
-        }
-    ]
+    best = best_of(
+        REPEATS, {"ours": lambda: _epoch(model, encoded), "peer": lambda: _original_epoch(peer, encoded)}
+    )
+    work = f"training epoch, {SENTENCES} sentences of ~20"
+    return [Row(work, best["ours"].seconds, best["peer"].seconds, 2.0, equal)]
 
 
 def _epoch(model: BiLstm, encoded: Batch) -> None:
@@ -90,23 +82,3 @@ def _same_logits(model: BiLstm, peer: PackedBiLstm, encoded: Batch) -> bool:
         a: Tensor = larger.run(batch, larger.embed(batch)).logits
         b: Tensor = larger_peer(batch.inputs, batch.lengths)
     return float((a - b).abs().max()) < TOLERANCE
-
-
-def _best_times(runs: list[Callable[[], None]]) -> list[float]:
-    """The fastest of several runs of each, taken in turns so that a busy moment hits all alike."""
-    best = [float("inf")] * len(runs)
-    for _ in range(REPEATS):
-        for index, run in enumerate(runs):
-            start = time.perf_counter()
-            run()
-            best[index] = min(best[index], time.perf_counter() - start)
-    return best
-
-
-if __name__ == "__main__":
-    for row in rows():
-        verdict = "equal logits" if row["equal"] else "DIFFERENT"
-        print(
-            f"{row['work']:40} ours {row['ours']:6.2f} s  peer {row['peer']:6.2f} s  "
-            f"{row['ratio']:5.2f} x (target {row['target']})  {verdict}"
-        )

@@ -72,9 +72,10 @@ class OnRationale(Metric):
         total = evidence.explanation.values.sum(1)
         return (evidence.explanation.values * evidence.trace.batch.rationale).sum(1) / total
 
-    def curve(self, evidence: Evidence) -> Tensor:
+    def with_curve(self, evidence: Evidence) -> tuple[Tensor, Tensor]:
         assert self.axis is not None
-        return (self(evidence)[:, None] > torch.tensor(self.axis.points)).double()
+        weight = self(evidence)
+        return weight, (weight[:, None] > torch.tensor(self.axis.points)).double()
 
 
 class WeightByLength(SplitMetric):
@@ -140,6 +141,10 @@ def weighing(f: Callable[[Any, Trace], Tensor], needs: tuple[str, ...] = ()) -> 
 
 def measuring(f: Callable[[Tensor, Batch], Tensor]) -> Any:
     return mutant(OnRationale, __call__=lambda _, e: f(weight_on_rationale(e), e.trace.batch))
+
+
+def drawing(f: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]) -> Any:
+    return mutant(OnRationale, with_curve=lambda _, e: f(*weight_on_rationale.with_curve(e)))
 
 
 def keeping(f: Callable[[Tensor, Batch], Tensor]) -> Any:
@@ -310,8 +315,9 @@ MUTANTS: dict[str, dict[str, Any]] = {
         "every example is undefined": measuring(lambda values, batch: values + 0 * values.sum()),
     },
     "metric-curve": {
-        "has shape (6, 2)": mutant(OnRationale, curve=lambda _, e: weight_on_rationale.curve(e)[:, 1:]),
-        "raised TypeError": mutant(OnRationale, curve=Metric.curve),
+        "has shape (6, 2)": drawing(lambda values, curve: (values, curve[:, 1:])),
+        "values beside the curve": drawing(lambda values, curve: (values / 2, curve)),
+        "raised TypeError": mutant(OnRationale, with_curve=Metric.with_curve),
     },
 }
 KIND_OF_LAW = {law.name: law.kind for law in LAWS}

@@ -152,11 +152,13 @@ def undefined(metric: Metric) -> None:
     require(not bool(values[known].isnan().all()), "every example is undefined")
 
 
-@law("metric", "a curve has one column per point of its axis")
+@law("metric", "a curve has one column per point of its axis, and changes no value")
 def metric_curve(metric: Metric) -> None:
     if metric.axis is None:
         return
     with _evidence(toy_data().test, "attention") as evidence:
-        curve = metric.curve(evidence)
+        values, curve = metric.with_curve(evidence)
+        alone = metric(evidence)
     expected = (len(toy_data().test), len(metric.axis.points))
     require(tuple(curve.shape) == expected, f"the curve has shape {tuple(curve.shape)}, not {expected}")
+    require(close(values.nan_to_num(-99), alone.nan_to_num(-99)), "the values beside the curve are others")

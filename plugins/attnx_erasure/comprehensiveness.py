@@ -22,7 +22,8 @@ class Comprehensiveness(Metric):
         self.axis = Axis("probability lost without the top units", "% of units deleted", options.bins)
 
     def __call__(self, evidence: Evidence) -> Tensor:
-        return self.curve(evidence).mean(1)  # [B]
+        return self.with_curve(evidence)[0]
 
-    def curve(self, evidence: Evidence) -> Tensor:
-        return probability_falls(evidence, taken(evidence, self.bins))  # [B, T]
+    def with_curve(self, evidence: Evidence) -> tuple[Tensor, Tensor]:
+        falls = probability_falls(evidence, taken(evidence, self.bins))  # [B, T]
+        return falls.mean(1), falls

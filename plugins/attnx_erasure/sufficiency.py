@@ -22,8 +22,9 @@ class Sufficiency(Metric):
         self.axis = Axis("probability lost with the top units alone", "% of units kept", options.bins)
 
     def __call__(self, evidence: Evidence) -> Tensor:
-        return self.curve(evidence).mean(1)  # [B]
+        return self.with_curve(evidence)[0]
 
-    def curve(self, evidence: Evidence) -> Tensor:
+    def with_curve(self, evidence: Evidence) -> tuple[Tensor, Tensor]:
         mask = evidence.trace.batch.mask[:, None]
-        return probability_falls(evidence, mask & ~taken(evidence, self.bins))  # [B, T]
+        falls = probability_falls(evidence, mask & ~taken(evidence, self.bins))  # [B, T]
+        return falls.mean(1), falls

@@ -35,13 +35,13 @@ class Focus(Metric):
         pt = (trace.predicted == trace.batch.labels).to(ft)  # [B]
         return torch.stack([ft, ft * pt, (1 - ft) * pt, ft * (1 - pt), (1 - ft) * (1 - pt)], dim=1)
 
-    def curve(self, evidence: Evidence) -> Tensor:
+    def with_curve(self, evidence: Evidence) -> tuple[Tensor, Tensor]:
         weight = evidence.explanation.values.double()  # [B, L]
         on = evidence.trace.batch.rationale.masked_fill(~evidence.trace.batch.mask, 0)
         largest = torch.where(on == 1, weight, 0.0).amax(1)  # [B] weight of the best deciding unit
         assert self.axis is not None
         above = largest[:, None] > torch.tensor(self.axis.points, device=weight.device)  # [B, T]
-        return above.double().masked_fill(on.isnan().any(1)[:, None], torch.nan)
+        return self(evidence), above.double().masked_fill(on.isnan().any(1)[:, None], torch.nan)
 
 
 def _focus_true(evidence: Evidence) -> Tensor:

@@ -73,7 +73,7 @@ class Bidirectional(Encoder):
 
     def states(self, vectors: Tensor, lengths: Tensor, within: Tensor) -> Tensor:
         rows, columns, _ = vectors.shape
-        mirror = _mirror(lengths, within.squeeze(-1))  # [B, L]
+        mirror = mirror_columns(lengths, within.squeeze(-1))  # [B, L]
         row = torch.arange(rows, device=mirror.device)
         ahead, _ = self.ahead(vectors.transpose(0, 1))  # [L, B, H/2]
         there = (row * columns + mirror.T).flatten()  # [L·B] the columns in the order of reading back
@@ -88,7 +88,7 @@ class Bidirectional(Encoder):
         return torch.cat([ahead[rows, (lengths - 1).clamp_min(0)], back[:, 0]], -1)
 
 
-def _mirror(lengths: Tensor, within: Tensor) -> Tensor:
+def mirror_columns(lengths: Tensor, within: Tensor) -> Tensor:
     """[B, L] the column that each column changes places with when its text is reversed."""
     column = torch.arange(within.shape[1], device=lengths.device)
     return torch.where(within, lengths[:, None] - 1 - column, column)

@@ -16,14 +16,13 @@ moves to row t + 1, and row t keeps the old one, which is the text without colum
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from attnx import AttentionProjection, Trace
+from attnx import AttentionProjection, Trace, similar_lengths
 
 from .encoders import Bidirectional, inside
 from .scorers import Scorer
@@ -44,7 +43,7 @@ def logits_without_each(
     batch = trace.batch
     logits = trace.logits.new_zeros(*batch.mask.shape, decoder.out_features)
     ahead, back = _Cell.of(encoder.ahead), _Cell.of(encoder.back)
-    for rows in _groups(batch.lengths):
+    for rows in similar_lengths(batch.lengths, ROWS):
         n = int(batch.lengths[rows].max())
         if n == 0:
             continue
@@ -79,19 +78,6 @@ def _span(units: Tensor) -> tuple[int, int]:
     """The first and the last column [n] that is a unit of some text; 0 and -1 where none is."""
     columns = units.nonzero()
     return (int(columns[0]), int(columns[-1])) if len(columns) else (0, -1)
-
-
-def _groups(lengths: Tensor) -> Iterator[Tensor]:
-    """Examples of similar lengths, about ROWS columns at a time."""
-    order = lengths.argsort(stable=True)
-    ordered = lengths[order].tolist()
-    start = 0
-    while start < len(ordered):
-        stop = start + 1
-        while stop < len(ordered) and ordered[stop] * (stop + 1 - start) <= ROWS:
-            stop += 1
-        yield order[start:stop]
-        start = stop
 
 
 @dataclass(frozen=True, slots=True)

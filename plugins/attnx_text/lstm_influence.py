@@ -16,14 +16,15 @@ reaches h_p through both, so only there are two gradients added before the norm 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .encoders import Bidirectional, inside
+from attnx import similar_lengths
+
+from .encoders import Bidirectional, inside, mirror_columns
 
 ROWS = 1024  # gradients that walk together: enough to keep the processor busy, few enough for its cache
 
@@ -36,10 +37,10 @@ def lstm_influence(encoder: Bidirectional, vectors: Tensor, hidden: Tensor, leng
     """
     rows, columns, _ = vectors.shape
     sizes = vectors.new_zeros(rows, columns, columns)
-    for some in _groups(lengths):
+    for some in similar_lengths(lengths, ROWS):
         n = int(lengths[some].max())
         x, h = vectors[some, :n], hidden[some, :n]  # [G, n, E], [G, n, H]
-        mirror = _mirror(lengths[some], n)  # [G, n]
+        mirror = mirror_columns(lengths[some], inside(lengths[some], n))  # [G, n]
         norm = torch.linalg.vector_norm(h, dim=-1, keepdim=True)
         seeds = h / norm.masked_fill(norm == 0, 1.0)  # ∂‖h_p‖/∂h_p, 0 in padding
         h_ahead, h_back = h.chunk(2, -1)
@@ -52,25 +53,6 @@ def lstm_influence(encoder: Bidirectional, vectors: Tensor, hidden: Tensor, leng
         own = torch.linalg.vector_norm(ahead.own + back.own, dim=-1)  # [G, n]
         sizes[some, :n, :n] = both.diagonal_scatter(own, dim1=1, dim2=2)
     return sizes
-
-
-def _groups(lengths: Tensor) -> Iterator[Tensor]:
-    """Texts of similar lengths, about ROWS columns at a time."""
-    order = lengths.argsort(stable=True)
-    ordered = lengths[order].tolist()
-    start = 0
-    while start < len(ordered):
-        stop = start + 1
-        while stop < len(ordered) and ordered[stop] * (stop + 1 - start) <= ROWS:
-            stop += 1
-        yield order[start:stop]
-        start = stop
-
-
-def _mirror(lengths: Tensor, columns: int) -> Tensor:
-    """[G, n] the column that each column changes places with when its text is reversed."""
-    column = torch.arange(columns, device=lengths.device)
-    return torch.where(inside(lengths, columns), lengths[:, None] - 1 - column, column)
 
 
 def _at(values: Tensor, columns: Tensor) -> Tensor:

@@ -41,7 +41,7 @@ def random_evidence(model: Model, examples: tuple[Example, ...]) -> Evidence:
 
 def curve(metric: Any, evidence: Evidence) -> Tensor:
     with evaluating(evidence.model):
-        return metric.curve(evidence)
+        return metric.with_curve(evidence)[1]
 
 
 def probability(model: Model, example: Example, kept: list[int], target: int) -> float:

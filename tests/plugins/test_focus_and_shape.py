@@ -107,7 +107,7 @@ def test_curve_is_the_share_of_examples_above_each_threshold():
     rows = [[0.8, 0.2], [0.3, 0.7], [0.5, 0.5]]
     seen = evidence(rows, [(True, False)] * 3)
     focus = Focus(FocusOptions(points=11))
-    curve = focus.curve(seen).mean(0).numpy()
+    curve = focus.with_curve(seen)[1].mean(0).numpy()
     foreground = np.array([0.8, 0.3, 0.5])
     assert curve == pytest.approx([(foreground > t).mean() for t in focus.axis.points])
     assert (np.diff(curve) <= 0).all()

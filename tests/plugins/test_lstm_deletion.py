@@ -111,10 +111,3 @@ def test_a_text_without_words_does_not_disturb_the_others() -> None:
     model = build("bilstm", data, boundaries=False)
     with evaluating(model):
         assert model.without_each(read(model, only.test)).shape == (3, 0, 3)
-
-
-def test_groups_hold_similar_lengths_and_every_text_once() -> None:
-    lengths = torch.tensor([30, 3, 400, 29, 2, 31, 0, 600, 3])
-    groups = list(lstm_deletion._groups(lengths))
-    assert sorted(torch.cat(groups).tolist()) == list(range(9))
-    assert [lengths[group].tolist() for group in groups] == [[0, 2, 3, 3, 29, 30, 31], [400], [600]]
