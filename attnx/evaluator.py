@@ -15,13 +15,13 @@ import torch
 
 from .data import Source, load_data
 from .errors import UsageError
+from .identity import plugins_used, run_name, weights_name
 from .measuring import Named, Observation, observe
 from .progress import Progress
 from .protocols import Model
 from .resolve import Part, Plan
-from .results import PluginUsed, Provenance, Report
-from .spec import canonical_json, digest
-from .store import Runs, Weights, check_writable, code_hash, tensors_hash
+from .results import Provenance, Report
+from .store import Runs, Weights, check_writable, tensors_hash
 from .summarise import SeedResult, costs, curves, quality, summaries
 from .training import TrainingRecord, train
 from .types import TaskData
@@ -49,7 +49,7 @@ def carry_out(
     source = source or Source()
     if not plan.repeatable:
         return Outcome(run(plan, "", source, progress or Progress()), None, stored=False)
-    name = fingerprint(plan, source)
+    name = run_name(plan, source, choose_device(plan.spec.device))
     found = None if fresh else runs.find(name)
     if found is not None:
         return Outcome(found, runs.folder(name), stored=True)
@@ -96,7 +96,11 @@ def run(plan: Plan, name: str, source: Source, progress: Progress) -> Report:
         summaries=rows,
         curves=curves(results, asked),
         costs=costs(results),
-        warnings=plan.warnings,
+        warnings=tuple(
+            f"seed {result.seed}: no epoch beat the untrained model on dev, so that is what was measured"
+            for result in results
+            if result.record.course and result.record.best_epoch == 0
+        ),
         seconds={stage: round(seconds, 3) for stage, seconds in clock.seconds.items()},
     )
 
@@ -117,12 +121,13 @@ def obtain(
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         model = build(plan, data, device)
-        key = weights_key(plan, data, seed, followed, device)
+        key = weights_name(plan, data, seed, device)
         cached = Weights().find(key) if plan.repeatable else None
         if cached is not None:
-            state, record = cached
-            model.load_state_dict(state)
-            return model.eval(), TrainingRecord.model_validate(record)
+            state, record = cached[0], TrainingRecord.model_validate(cached[1])
+            if record.follows([named.label for named in followed]):
+                model.load_state_dict(state)
+                return model.eval(), record
         trained = train(
             model,
             data,
@@ -165,62 +170,6 @@ def _observe(
         progress=progress,
         label=f"seed {seed}: measuring",
     )
-
-
-def fingerprint(plan: Plan, source: Source) -> str:
-    """The name of a run: a hash of the spec, the code of every plugin in it, and what it runs on."""
-    code = {used.plugin: used.code for used in plugins_used(plan.parts)}
-    return digest(
-        plan.spec.canonical(),
-        canonical_json(code),
-        code_hash("attnx"),
-        torch.__version__,
-        choose_device(plan.spec.device).type,
-        canonical_json([_stamp(path) for path in _local_files(plan, source)]),
-    )
-
-
-def _local_files(plan: Plan, source: Source) -> list[Path]:
-    """Files of the user's own that the run may read: of the data directory, and named in options."""
-    folder = source.directory
-    inside = sorted([*folder.glob("*"), *folder.glob("*/*")]) if folder else []
-    named = [value for part in plan.parts for _, value in part.options if isinstance(value, Path)]
-    return [path for path in (*inside, *named) if path.exists()]
-
-
-def _stamp(path: Path) -> list[str | int]:
-    """What changes when a file does."""
-    stat = path.stat()
-    return [str(path.resolve()), stat.st_size, stat.st_mtime_ns]
-
-
-def weights_key(
-    plan: Plan, data: TaskData, seed: int, followed: Sequence[Named], device: torch.device
-) -> str:
-    """Everything that determines trained weights and the record of their training."""
-    spec = plan.spec
-    parts = (plan.task, plan.model, plan.projection)
-    return digest(
-        data.fingerprint,
-        canonical_json([part.choice.model_dump(mode="json") for part in parts]),
-        canonical_json({used.plugin: used.code for used in plugins_used(parts)}),
-        canonical_json(spec.training),
-        canonical_json([named.label for named in followed]),
-        f"{seed}/{device.type}/{torch.__version__}/{code_hash('attnx')}",
-    )
-
-
-def plugins_used(parts: Sequence[Part]) -> tuple[PluginUsed, ...]:
-    """The plugins behind these parts, by their exact code."""
-    found: dict[str, PluginUsed] = {}
-    for part in parts:
-        if part.component is not None and part.component.plugin not in found:
-            c = part.component
-            package = c.card.target.partition(":")[0].partition(".")[0]
-            found[c.plugin] = PluginUsed(
-                plugin=c.plugin, distribution=c.distribution, version=c.version, code=code_hash(package)
-            )
-    return tuple(found[name] for name in sorted(found))
 
 
 def choose_device(name: str) -> torch.device:

@@ -62,8 +62,8 @@ def _component_page(component: Component, catalog: Catalog) -> str:
     rows += [("needs", _capabilities(card.needs))] if card.needs else []
     rows += [("provides", _capabilities(card.provides))] if card.provides else []
     rows += [("usually with", ", ".join(card.recommends))] if card.recommends else []
-    if card.dataset:
-        dataset = catalog.registry.datasets[card.dataset]
+    dataset = catalog.registry.datasets.get(card.dataset)
+    if dataset:
         rows.append(("data", "; or ".join(source.title for source in dataset.sources) or "local files only"))
         rows.append(("local files", f"{card.dataset}/ in --data-dir or ATTNX_DATA: {dataset.expects}"))
     rows += [("citation", card.citation)] if card.citation else []

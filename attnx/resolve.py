@@ -87,7 +87,6 @@ class Plan:
     references: tuple[Part, ...]
     metrics: tuple[Part, ...]
     training: Training
-    warnings: tuple[str, ...]
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -123,6 +122,11 @@ def resolve(spec: RunSpec, catalog: Catalog, objects: Objects | None = None) -> 
         raise UsageError(f"No installed metric applies to task '{task.label}' with model '{model.label}'.")
     for part in (model, *explanations, *references, *metrics):
         _require(part, provided, task, model, catalog)
+    if spec.references and not any("reference" in metric.needs for metric in metrics):
+        raise UsageError(
+            f"No metric compares with the reference '{references[0].label}': leave it out, or ask for one "
+            "that does, such as --metric kendall."
+        )
     _distinct("explanation", explanations)
     _distinct("reference", references)
     _distinct("metric", metrics)
@@ -136,7 +140,6 @@ def resolve(spec: RunSpec, catalog: Catalog, objects: Objects | None = None) -> 
         references=references,
         metrics=metrics,
         training=training,
-        warnings=tuple(catalog.warnings),
     )
     return _spelled_out(plan)
 
@@ -165,6 +168,8 @@ class _Finder:
             raise UsageError(f"Task '{task.label}' recommends no model: name one with --model.")
         choice = spec.model or Choice(name=usual)
         given = self.objects.get(("model", choice.name))
+        if given is not None and not isinstance(given, type):
+            return self._ready(choice.name, given, spec)
         if given is not None:
             model, projection, training = _given("model", choice.name, given), "softmax", {}
         else:
@@ -181,6 +186,18 @@ class _Finder:
         options = validate_options(Training, {**training, **spec.training}, "training")
         assert isinstance(options, Training)
         return model, self.part("projection", spec.projection or Choice.parse(projection)), options
+
+    def _ready(self, name: str, model: Any, spec: RunSpec) -> tuple[Part, Part, Training]:
+        """A trained model as it is, with its own projection."""
+        if spec.projection is not None or spec.training:
+            what = "projection" if spec.projection is not None else "training"
+            raise UsageError(f"'{name}' is a trained model and is measured as it is: give it no {what}.")
+        projection = model.projection
+        return (
+            _given("model", name, model),
+            _given("projection", type(projection).__name__, projection),
+            Training(),
+        )
 
 
 def _check_composition(component: Component, composition: Composition) -> None:

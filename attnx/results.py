@@ -82,7 +82,7 @@ class Quality(_Record):
     roc_auc: Number  # binary tasks only
     majority: float  # accuracy of always answering the commonest label of train
     epochs: int  # trained
-    best_epoch: int  # kept, by the dev split; 0 for a model that was given ready
+    best_epoch: int  # kept, by the dev split; 0: the untrained model, or one that was given ready
     dev_accuracy: Number  # of the epoch that was kept; None for a model that was given ready
 
 

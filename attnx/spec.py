@@ -4,17 +4,41 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_origin
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from .errors import UsageError
 
 
 class Options(BaseModel):
-    """The options of a component: subclass it, give every field a type, a default and a description."""
+    """The options of a component: subclass it, give every field a type, a default and a description.
+
+    The values of a tuple are joined by + on a command line, as kernels=1+3+5.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _split_tuples(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        tuples = {name for name, field in cls.model_fields.items() if get_origin(field.annotation) is tuple}
+        return {
+            name: tuple(part.strip() for part in value.split("+"))
+            if name in tuples and isinstance(value, str)
+            else value
+            for name, value in given.items()
+        }
 
 
 class Choice(Options):

@@ -90,8 +90,11 @@ class Runs:
 
     def __iter__(self) -> Iterator[Report]:
         """Finished runs, newest first."""
-        found = self.root.glob("*/report.json") if self.root.exists() else iter(())
-        for path in sorted(found, key=lambda path: path.stat().st_mtime, reverse=True):
+        written: dict[Path, float] = {}
+        for path in self.root.glob("[!.]*/report.json"):
+            with suppress(FileNotFoundError):  # removed, or replaced by another writer, just now
+                written[path] = path.stat().st_mtime
+        for path in sorted(written, key=written.__getitem__, reverse=True):
             report = _read_report(path)
             if report is not None:
                 yield report
@@ -150,11 +153,11 @@ def tensors_hash(state: Mapping[str, Tensor]) -> str:
 def code_hash(package: str) -> str:
     """A hash of a package's source files, found without importing it."""
     spec = importlib.util.find_spec(package)
-    if spec is None or spec.origin is None:
+    if spec is None:
         raise PluginError(f"the source of package '{package}' cannot be found")
-    origin = Path(spec.origin)
-    files = sorted(origin.parent.rglob("*.py")) if origin.name == "__init__.py" else [origin]
     hashed = hashlib.sha256()
-    for file in files:
-        hashed.update(file.relative_to(origin.parent).as_posix().encode() + file.read_bytes())
+    for place in spec.submodule_search_locations or [spec.origin or ""]:  # folders, or a single file
+        folder = Path(place)
+        for file in sorted(folder.rglob("*.py")) if folder.is_dir() else [folder]:
+            hashed.update(file.relative_to(folder).as_posix().encode() + file.read_bytes())
     return hashed.hexdigest()[:16]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
@@ -18,7 +18,8 @@ from torch import Tensor
 from .batching import batches, evaluating
 from .catalog import Catalog
 from .data import Source, load_data
-from .evaluator import build, choose_device, environment, obtain, plugins_used, weights_key
+from .evaluator import build, choose_device, environment, obtain
+from .identity import plugins_used, weights_name
 from .measuring import Measurement, Named, observe, trace_of
 from .progress import Progress
 from .protocols import Model
@@ -81,6 +82,7 @@ class Lab:
     progress: Progress
     study: Part
     asked: RunSpec  # as the user put it, no default written out
+    used: list[Part] = field(default_factory=list)  # what took part beside the plan's own parts
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -91,7 +93,9 @@ class Lab:
 
         What the user did not say is decided anew: another model brings its own training settings.
         """
-        return resolve(RunSpec.model_validate({**self.asked.model_dump(), **changes}), self.catalog)
+        plan = resolve(RunSpec.model_validate({**self.asked.model_dump(), **changes}), self.catalog)
+        self.used += (plan.task, plan.model, plan.projection)
+        return plan
 
     def within(self, study: str) -> Lab:
         """The same lab as another study has it: what it trains, and finds trained, is that study's."""
@@ -127,7 +131,7 @@ class Lab:
         plan = plan or self.plan
         used = plugins_used([self.study])[0]
         options = self.study.options.model_dump_json()
-        base = weights_key(plan, self.data, seed, (), self.device)
+        base = weights_name(plan, self.data, seed, self.device)
         start = [tensors_hash(m.state_dict()) for m in (model, *beside)]
         key = digest(base, self.study.choice.name, options, used.code, name, *start)
         cached = Weights().find(key)
@@ -170,25 +174,27 @@ class Lab:
         self,
         model: Model,
         seed: int,
-        metric: str,
+        metrics: Sequence[str],
         *,
-        explanation: str = "attention",
+        explanations: Sequence[str] = ("attention",),
         references: Sequence[str] = (),
     ) -> tuple[Measurement, ...]:
-        """What one metric says of a model, one measurement per reference."""
+        """What these metrics say of a model, each of every explanation with every reference."""
         return observe(
             model,
             self.test(model),
-            explanations=(self._named("importance", explanation),),
+            explanations=tuple(self._named("importance", name) for name in explanations),
             references=tuple(self._named("importance", name) for name in references),
-            metrics=(self._named("metric", metric),),
+            metrics=tuple(self._named("metric", name) for name in metrics),
             seed=seed,
             progress=self.progress,
-            label=f"seed {seed}: {metric}",
+            label=f"seed {seed}: {', '.join(metrics)}",
         ).measurements
 
     def _named(self, kind: Literal["importance", "metric"], text: str) -> Named:
-        return Named(text, find_part(self.catalog, kind, Choice.parse(text)).make())
+        part = find_part(self.catalog, kind, Choice.parse(text))
+        self.used.append(part)
+        return Named(text, part.make())
 
 
 def run_study(
@@ -206,9 +212,9 @@ def run_study(
     return StudyReport(
         study=part.choice,
         labels={p.kind: p.label for p in (plan.task, plan.model, plan.projection)},
-        spec=plan.spec,
+        spec=plan.spec.model_copy(update={"metrics": (), "references": ()}),  # the study knows its own
         data={**data.provenance, "fingerprint": data.fingerprint, "test": str(len(data.test))},
-        plugins=plugins_used([*plan.parts, part]),
+        plugins=plugins_used([plan.task, plan.model, plan.projection, part, *lab.used]),
         environment=environment(device),
         findings=tuple(_row(finding) for finding in findings),
         seconds=round(time.perf_counter() - started, 3),

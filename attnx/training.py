@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
@@ -11,6 +12,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from .batching import batches, evaluating, shuffled
+from .errors import UsageError
 from .measuring import Named, attention_evidence, trace_of, values_of
 from .progress import Progress
 from .protocols import Model
@@ -39,6 +41,10 @@ class TrainingRecord(BaseModel):
 
     course: tuple[Epoch, ...]
     best_epoch: int
+
+    def follows(self, metrics: Sequence[str]) -> bool:
+        """Whether each of these metrics was measured after every epoch."""
+        return not self.course or self.course[0].followed.keys() >= set(metrics)
 
     @property
     def dev_accuracy(self) -> float | None:
@@ -89,6 +95,11 @@ def train(
                 losses.append(value.detach())
                 step(len(batch), f"epoch {epoch} of {training.epochs}{note}")
             now = _assess(model, dev, epoch, float(torch.stack(losses).mean()), followed, seed)
+            if not math.isfinite(now.loss or 0.0):
+                raise UsageError(
+                    f"Training diverged in epoch {epoch}: the loss is {now.loss}. "
+                    "Lower it with --train learning_rate=..., or clip gradients with --train clip=1."
+                )
             course.append(now)
             better = (now.dev_accuracy, -now.dev_loss) > (best.dev_accuracy, -best.dev_loss)
             if better or keep == "last":

@@ -38,6 +38,9 @@ class LawResult:
 
 def check(kind: Kind, subject: Any, data: TaskData | None = None) -> None:
     """Raise `CheckFailed` with every law that an object breaks; a model is judged on `data`."""
+    kinds = sorted({law.kind for law in LAWS})
+    if kind not in kinds:
+        raise UsageError(f"There are no laws for a '{kind}'. Kinds: {', '.join(kinds)}.")
     judged = ModelOnTask(subject, data or toy_data()) if kind == "model" else subject
     name = type(subject).__name__
     broken = [str(result) for result in results(kind, judged, name) if result.failure]

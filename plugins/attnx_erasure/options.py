@@ -1,8 +1,8 @@
 """Options of the erasure methods."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, Field
 
 from attnx import Options
 
@@ -31,11 +31,6 @@ class HiddenLeaveOneOutOptions(Options):
     normalise: bool = Field(True, description="divide by the sum over units")
 
 
-def _numbers(value: Any) -> Any:
-    """Numbers joined by + as a command line gives them, or a list."""
-    return tuple(value.split("+")) if isinstance(value, str) else value
-
-
 def _rising(bins: tuple[float, ...]) -> tuple[float, ...]:
     if list(bins) != sorted(set(bins)):
         raise ValueError("give each share once, the smallest first")
@@ -43,9 +38,7 @@ def _rising(bins: tuple[float, ...]) -> tuple[float, ...]:
 
 
 Share = Annotated[float, Field(gt=0, le=100)]
-Bins = Annotated[
-    tuple[Share, ...], BeforeValidator(_numbers), Field(min_length=1), AfterValidator(_rising)
-]  # fmt: skip
+Bins = Annotated[tuple[Share, ...], Field(min_length=1), AfterValidator(_rising)]
 
 
 class ErasureCurveOptions(Options):

@@ -98,7 +98,7 @@ class MiKendall(SplitMetric):
     def _most_ranks(self, corpus: Corpus) -> int:
         """K: the 10th percentile of the numbers of units, so that 90 % of the examples have K units."""
         units = torch.quantile(corpus.unit_counts.double(), SHORTEST, interpolation="lower")
-        return min(int(units), self.options.max_ranks)
+        return min(int(units), self.options.max_ranks or int(units))
 
     def _clusters(self, hidden: Tensor, stay: Tensor, k: int) -> tuple[int, Tensor]:
         """N and the labels [k, n] of the states of every rank; 0 where there is no N."""

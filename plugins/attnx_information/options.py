@@ -17,6 +17,6 @@ class MiKendallOptions(Options):
     )
     permutations: int = Field(20, ge=1, description="shuffles of the outputs that the bias is estimated from")
     seed: int = Field(0, ge=0, description="seed of clustering and shuffles")
-    max_ranks: int = Field(
-        40, ge=1, description="most ranks to look at: the hidden states of each are held in memory"
+    max_ranks: Annotated[int, Field(ge=1)] | None = Field(
+        None, description="most ranks to look at, as the hidden states of each are held in memory; none: all"
     )

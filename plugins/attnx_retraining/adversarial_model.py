@@ -6,7 +6,7 @@ from attnx import Finding, Lab, Model, Outputs, Study, js_divergence, total_vari
 from .adversary import frozen, unfrozen
 from .information import measure_tau, require_information
 from .options import AdversarialModelOptions
-from .published import MEISTER_3, MEISTER_5, WEN_3, WEN_4
+from .published import MEISTER_3, MEISTER_5, WEN_3, WEN_4, WEN_DIVERGENCES
 
 
 class AdversarialModel(Study):
@@ -18,7 +18,7 @@ class AdversarialModel(Study):
     to the units it attends to. jsd and tvd are between adversary and base, example by example.
 
     M_b itself is a local minimum where λ is small: around it TVD grows linearly, KL as the square.
-    A frozen adversary leaves it only for a λ near 1; an unfrozen one goes far at a hundredth of that.
+    A frozen adversary leaves it only for a λ near 1; an unfrozen one has the λ of Wen et al.
     """
 
     needs = ("attention",)
@@ -33,8 +33,7 @@ class AdversarialModel(Study):
         models = {
             "base": bases,
             "frozen": [
-                frozen(lab, base, seed, self.options, moves=self.options.moves)
-                for base, seed in zip(bases, lab.seeds, strict=True)
+                frozen(lab, base, seed, self.options) for base, seed in zip(bases, lab.seeds, strict=True)
             ],
             "unfrozen": [
                 unfrozen(lab, base, seed, self.options) for base, seed in zip(bases, lab.seeds, strict=True)
@@ -44,13 +43,16 @@ class AdversarialModel(Study):
         accuracy = Finding("base", "accuracy", "up", _correct(outputs["base"]))
         findings = [MEISTER_3.beside(accuracy, lab)]
         for name in ("frozen", "unfrozen"):
-            findings += [
-                WEN_3.beside(
-                    MEISTER_5.beside(finding, lab, name, finding.measure), lab, name, finding.measure
-                )
-                for finding in _compared(name, outputs[name], outputs["base"])
-            ]
+            found = _compared(name, outputs[name], outputs["base"])
+            findings += [self._beside(lab, finding, name, finding.measure) for finding in found]
         return findings + (self._information(lab, models) if self.options.information else [])
+
+    def _beside(self, lab: Lab, finding: Finding, *row: str) -> Finding:
+        """The published value, where the adversary was driven as the paper's."""
+        least, most = WEN_DIVERGENCES
+        wen = self.options.distance == "kl" and least <= self.options.divergence <= most
+        tables = ([WEN_3, WEN_4] if wen else []) + ([MEISTER_5] if self.options.moves == "attention" else [])
+        return next((b for table in tables if (b := table.beside(finding, lab, *row)) != finding), finding)
 
     def _information(self, lab: Lab, models: dict[str, list[Model]]) -> list[Finding]:
         """τ of every model, and the base's less that of each adversary."""
@@ -66,7 +68,7 @@ class AdversarialModel(Study):
         findings = [Finding(name, "tau", "up", values) for name, values in taus.items()]
         for name in ("frozen", "unfrozen"):
             difference = Finding(name, "tau lost", "none", taus["base"] - taus[name])
-            findings.append(WEN_4.beside(difference, lab, name))
+            findings.append(self._beside(lab, difference, name, "tau lost"))
         return findings
 
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from attnx import Batch, Lab, Model, js_divergence, total_variation
 
-from .options import AdversaryOptions
+from .options import AdversarialModelOptions, AdversaryOptions
 from .starts import copy_of, free_attention_alone, new_model
 
 FLOOR = 1e-6  # least weight that KL divides by: where the base gives no weight at all it would be infinite
@@ -22,15 +22,16 @@ class Away:
     """The loss TVD(p_a, p_b) − λ·KL(a_a ‖ a_b), or with JSD for KL, of an adversary a of a base b."""
 
     base: Model
-    options: AdversaryOptions
+    distance: Literal["kl", "jsd"]
+    divergence: float  # λ
 
     def __call__(self, model: Model, batch: Batch) -> Tensor:
         with torch.no_grad():
             b = self.base.run(batch, self.base.embed(batch))
         a = model.run(batch, model.embed(batch))
-        away = kl_divergence if self.options.distance == "kl" else _js_divergence
+        away = kl_divergence if self.distance == "kl" else _js_divergence
         cost = total_variation(a.probabilities, b.probabilities)  # [B]
-        return (cost - self.options.divergence * away(a.attention, b.attention)).mean()
+        return (cost - self.divergence * away(a.attention, b.attention)).mean()
 
 
 def kl_divergence(p: Tensor, q: Tensor) -> Tensor:
@@ -49,18 +50,18 @@ def _positive(p: Tensor) -> Tensor:
 
 def unfrozen(lab: Lab, base: Model, seed: int, options: AdversaryOptions) -> Model:
     """An entirely new model, trained to differ."""
-    return _trained(lab, new_model(lab, seed), base, seed, "unfrozen", options)
+    objective = Away(base, options.distance, options.divergence)
+    return _trained(lab, new_model(lab, seed), seed, "unfrozen", objective)
 
 
-def frozen(
-    lab: Lab, base: Model, seed: int, options: AdversaryOptions, *, moves: Literal["attention", "all"]
-) -> Model:
+def frozen(lab: Lab, base: Model, seed: int, options: AdversarialModelOptions) -> Model:
     """A copy of the base, of which the attention parameters, or all, are trained to differ."""
     model = copy_of(lab, base, seed, new_attention=False)
-    if moves == "attention":
+    if options.moves == "attention":
         free_attention_alone(lab, model)
     _nudge(model, seed)
-    return _trained(lab, model, base, seed, f"frozen, {moves} moves", options)
+    objective = Away(base, options.distance, options.frozen_divergence)
+    return _trained(lab, model, seed, f"frozen, {options.moves} moves", objective)
 
 
 def _nudge(model: Model, seed: int) -> None:
@@ -72,6 +73,6 @@ def _nudge(model: Model, seed: int) -> None:
             parameter.add_(NUDGE * parameter.abs().mean() * noise)
 
 
-def _trained(lab: Lab, model: Model, base: Model, seed: int, name: str, options: AdversaryOptions) -> Model:
+def _trained(lab: Lab, model: Model, seed: int, name: str, objective: Away) -> Model:
     # The last weights: the best on dev would be those nearest to the base.
-    return lab.train(model, seed, name, objective=Away(base, options), keep="last", beside=(base,))
+    return lab.train(model, seed, name, objective=objective, keep="last", beside=(objective.base,))

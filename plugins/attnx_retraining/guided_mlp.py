@@ -54,11 +54,13 @@ class GuidedMlp(Study):
 
     def _label(self, lab: Lab) -> str:
         """The guided model, with the vocabulary of the model of the study."""
-        component, _ = lab.catalog.find_model(self.options.model.partition(":")[0])
+        name, _, said = self.options.model.partition(":")
+        component, _ = lab.catalog.find_model(name)
         options = component.load_options()
         known = options.model_fields if options else {}
-        given = {
-            name: value for name, value in lab.plan.model.options if name in VOCABULARY and name in known
-        }
-        said = [f"{name}={value}" for name, value in given.items() if value is not None]
-        return f"{self.options.model}:{','.join(said)}" if said else self.options.model
+        shared = [
+            f"{key}={value}"
+            for key, value in lab.plan.model.options
+            if key in VOCABULARY and key in known and value is not None
+        ]
+        return f"{name}:{','.join(filter(None, [said, *shared]))}"

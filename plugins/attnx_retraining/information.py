@@ -33,7 +33,7 @@ def require_information(lab: Lab, clusters: int | str) -> None:
 
 def measure_tau(lab: Lab, model: Model, seed: int, clusters: int | str) -> Tau:
     """What mi-kendall says of a model's attention on the test split."""
-    (found,) = lab.measure(model, seed, f"mi-kendall:clusters={clusters}")
+    (found,) = lab.measure(model, seed, [f"mi-kendall:clusters={clusters}"])
     by_name = dict(zip((measure.name for measure in found.measures), found.values[0], strict=True))
     return Tau(float(by_name["tau"]), float(by_name["tau-corrected"]))
 

@@ -1,29 +1,23 @@
 """Options of the retraining studies."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, field_validator
+from pydantic import Field, field_validator
 
 from attnx import Options
 
-
-def _joined(value: Any) -> Any:
-    """Values joined by + as a command line gives them, or a list."""
-    return tuple(part.strip() for part in value.split("+")) if isinstance(value, str) else value
-
-
-Names = Annotated[tuple[str, ...], BeforeValidator(_joined)]
-Numbers = Annotated[tuple[Annotated[float, Field(lt=1, allow_inf_nan=False)], ...], BeforeValidator(_joined)]
+BelowOne = Annotated[float, Field(lt=1, allow_inf_nan=False)]
 
 
 class AdversaryOptions(Options):
     """How an adversary is driven away from the attention of a model."""
 
     divergence: float = Field(
-        1.0,
+        5e-4,
         ge=0,
         allow_inf_nan=False,
-        description="λ: what a nat of divergence of attention is worth in total variation of outputs",
+        description="λ of an unfrozen adversary: what a nat of divergence of attention is worth in total "
+        "variation of outputs",
     )
     distance: Literal["kl", "jsd"] = Field(
         "kl", description="divergence of attention: KL(adversary ‖ model), or Jensen–Shannon"
@@ -33,6 +27,7 @@ class AdversaryOptions(Options):
 class AdversarialModelOptions(AdversaryOptions):
     """Options of `adversarial-model`."""
 
+    frozen_divergence: float = Field(1.0, ge=0, allow_inf_nan=False, description="λ of the frozen adversary")
     moves: Literal["attention", "all"] = Field(
         "attention",
         description="what may change in the frozen adversary: the attention parameters, or all of the "
@@ -69,10 +64,10 @@ class FixedAttentionOptions(InformationOptions):
 class SparsitySweepOptions(Options):
     """Options of `sparsity-sweep`."""
 
-    grid: Numbers = Field(
+    grid: tuple[BelowOne, ...] = Field(
         (-2.0, -0.5, 0.0, 0.3, 0.6, 0.9), description="values of λ of sparsegen below 1, joined by +"
     )
-    references: Names = Field(
+    references: tuple[str, ...] = Field(
         ("gradient",), min_length=1, description="importance methods, joined by +, as gradient+loo"
     )
     correlation: Literal["kendall", "spearman", "pearson"] = Field(
@@ -90,7 +85,9 @@ class SparsitySweepOptions(Options):
 class GumbelGainOptions(InformationOptions):
     """Options of `gumbel-gain`."""
 
-    models: Names = Field((), description="models to count, joined by +; none: the model of the study")
+    models: tuple[str, ...] = Field(
+        (), description="models to count, joined by +; none: the model of the study"
+    )
 
     @field_validator("models")
     @classmethod

@@ -42,10 +42,16 @@ class SparsitySweep(Study):
             for reference in self.options.references:
                 entropy, tau = [], []
                 for model, seed in zip(models, lab.seeds, strict=True):
-                    (spread,) = lab.measure(model, seed, "importance-entropy", explanation=reference)
-                    (agreement,) = lab.measure(model, seed, "kendall", references=(reference,))
-                    entropy.append(spread.values[:, 0])
-                    tau.append(agreement.values[:, 0])
+                    measured = lab.measure(
+                        model,
+                        seed,
+                        ["importance-entropy", "kendall"],
+                        explanations=["attention", reference],
+                        references=[reference],
+                    )
+                    by_name = {(m.metric, m.explanation): m.values[:, 0] for m in measured}
+                    entropy.append(by_name["importance-entropy", reference])
+                    tau.append(by_name["kendall", "attention"])
                 for measure, values in (("entropy of", entropy), ("kendall with", tau)):
                     found = Finding(name, f"{measure} {reference}", "none", np.stack(values))  # [S, N]
                     findings.append(found)

@@ -57,7 +57,7 @@ class BiLstmOptions(SequenceOptions):
 class CnnOptions(SequenceOptions):
     """Options of `cnn`."""
 
-    kernels: Kernels = Field((1, 3, 5, 7, 15), description="widths of the filters, which share the channels")
+    kernels: Kernels = Field((1, 3, 5, 7, 15), description="widths of the filters, joined by +")
 
 
 class TransformerOptions(SequenceOptions):
@@ -74,5 +74,5 @@ class HanOptions(ClassifierOptions):
     hidden: int = Field(64, ge=1, description="half the size of hidden states: each direction of a GRU")
     words: Level = Field("gru", description="encoder of the words of a sentence")
     sentences: Level = Field("gru", description="encoder of the sentences of a text")
-    kernels: Kernels = Field((1, 3, 5, 7), description="widths of the filters where an encoder is conv")
+    kernels: Kernels = Field((1, 3, 5, 7), description="widths of the filters of a conv, joined by +")
     longest: int = Field(60, ge=1, description="most words of a sentence; a longer one is cut into several")

@@ -74,13 +74,12 @@ class SstOptions(SnippetOptions):
 
 
 def _names(known: tuple[str, ...]) -> Any:
-    """Names joined by + as a command line gives them, or a list; "all" stands for every one."""
+    """Some of the known names; "all" stands for every one."""
 
-    def split(value: Any) -> Any:
-        given = value.split("+") if isinstance(value, str) else value
+    def find(given: Any) -> Any:
         return known if list(given) == ["all"] else find_names(given, known)
 
-    return Annotated[tuple[str, ...], BeforeValidator(split)]
+    return Annotated[tuple[str, ...], BeforeValidator(find)]
 
 
 class NewsgroupsOptions(DatasetOptions):

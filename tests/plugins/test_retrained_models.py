@@ -20,7 +20,7 @@ from attnx.studies import Lab
 from attnx.testing import ToyModel, check, toy_data
 from attnx_retraining.adversary import Away, frozen, kl_divergence, unfrozen
 from attnx_retraining.guided import Guided
-from attnx_retraining.options import AdversaryOptions
+from attnx_retraining.options import AdversarialModelOptions, AdversaryOptions
 from attnx_retraining.starts import copy_of, free_attention_alone, new_model
 
 
@@ -139,7 +139,7 @@ def test_loss_of_an_adversary_is_its_formula(distance: str) -> None:
     with torch.no_grad():
         model.scorer.copy_(torch.tensor([-0.5, 0.3]))
     batch = base.encode(toy_data().test)
-    loss = Away(base, AdversaryOptions(divergence=0.3, distance=distance))(model, batch)  # type: ignore[arg-type]
+    loss = Away(base, distance, 0.3)(model, batch)  # type: ignore[arg-type]
     expected = []
     for example in toy_data().test:
         a, b = (read(m, [example]) for m in (model, base))
@@ -163,7 +163,7 @@ def test_loss_has_a_finite_gradient_under_sparse_attention(catalog: Catalog, dis
             next(iter(m.attention_parameters())).mul_(100)
     batch = base.encode(lab.data.train[:8])
     assert (model.run(batch, model.embed(batch)).attention[batch.mask] == 0).any()
-    Away(base, AdversaryOptions(distance=distance))(model, batch).backward()  # type: ignore[arg-type]
+    Away(base, distance, 1.0)(model, batch).backward()  # type: ignore[arg-type]
     assert all(p.grad is None or p.grad.isfinite().all() for p in model.parameters())
 
 
@@ -171,11 +171,11 @@ def test_frozen_adversary_changes_its_attention_alone(catalog: Catalog) -> None:
     lab = make_lab(catalog, "adversarial-model", spec())
     base = lab.model(0)
     before = weights(base)
-    adversary = frozen(lab, base, 0, AdversaryOptions(divergence=1.0), moves="attention")
+    adversary = frozen(lab, base, 0, AdversarialModelOptions())
     changed = {name for name, tensor in weights(adversary).items() if not torch.equal(tensor, before[name])}
     assert changed == {name for name in before if name.startswith("scorer.")}
     assert same(weights(base), before)
-    everything = frozen(lab, base, 0, AdversaryOptions(divergence=1.0), moves="all")
+    everything = frozen(lab, base, 0, AdversarialModelOptions(moves="all"))
     assert not torch.equal(everything.state_dict()["decoder.weight"], before["decoder.weight"])
 
 
@@ -186,10 +186,10 @@ def test_frozen_adversary_starts_beside_the_model_where_the_loss_has_a_slope(
     lab = make_lab(catalog, "adversarial-model", spec())
     base: Any = lab.model(0)
     copy: Any = copy_of(lab, base, 0, new_attention=False)
-    beside: Any = frozen(lab, base, 0, AdversaryOptions(), moves="attention")
+    beside: Any = frozen(lab, base, 0, AdversarialModelOptions())
     near = zip(beside.parameters(), base.parameters(), strict=True)
     assert all(torch.allclose(a, b, rtol=0.1, atol=0.1) for a, b in near)
-    loss = Away(base.double(), AdversaryOptions())  # in double precision, so that rounding is no slope
+    loss = Away(base.double(), "kl", 1.0)  # in double precision, so that rounding is no slope
     batch = base.encode(lab.data.train[:16])
     slopes = [
         max(
@@ -205,7 +205,8 @@ def test_frozen_adversary_starts_beside_the_model_where_the_loss_has_a_slope(
 def test_adversary_goes_further_from_the_model_the_more_that_is_worth(catalog: Catalog) -> None:
     asked = spec(model="average:embedding=16,hidden=16", training={"epochs": 12, "learning_rate": 0.01})
     reports = {
-        worth: carry_out(catalog, f"adversarial-model:divergence={worth}", asked) for worth in (0, 0.01, 10)
+        worth: carry_out(catalog, f"adversarial-model:divergence={worth},frozen_divergence={worth}", asked)
+        for worth in (0, 0.01, 10)
     }
     for setting in ("frozen", "unfrozen"):
         jsd = [value(report, setting, "jsd").mean for report in reports.values()]

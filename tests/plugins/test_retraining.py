@@ -104,7 +104,7 @@ def test_study_from_the_command_line(cli: Any) -> None:
         ("sparsity-sweep:references=gradients", (), "Did you mean 'gradient'?"),
         ("adversarial-model:divergence=-1", (), "greater than or equal to 0"),
         ("adversarial-model:distance=tvd", (), "'kl' or 'jsd'"),
-        ("adversarial-model:lambda=1", (), "Options: divergence, distance, moves"),
+        ("adversarial-model:lambda=1", (), "Options: divergence, distance, frozen_divergence, moves"),
         ("fixed-attention:clusters=40", (), "needs 80 test examples and there are 60: give clusters=30"),
         ("gumbel-gain:models=mlp+mlp,clusters=8", (), "a model is given twice"),
         ("gumbel-gain:models=mlq,clusters=8", (), "Did you mean 'mlp'?"),
@@ -228,7 +228,7 @@ def test_tau_lost_is_the_difference_of_what_the_metric_says(catalog: Catalog, se
         normal, special = (value(report, s, name).seeds for s in ("normal", setting))
         assert value(report, setting, lost).seeds == pytest.approx(np.subtract(normal, special))
     lab = make_lab(catalog, study, spec(seeds=(0, 1)))
-    (measured,) = lab.measure(lab.model(0), 0, "mi-kendall:clusters=8")
+    (measured,) = lab.measure(lab.model(0), 0, ["mi-kendall:clusters=8"])
     assert value(report, "normal", "tau").seeds[0] == measured.values[0, 0]
 
 
