@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .divergences import js_divergence, total_variation
     from .errors import AttnxError, CheckFailed, DataError, PluginError, UsageError
     from .hookspecs import hookimpl
+    from .outputs import class_output
     from .protocols import (
         AttentionProjection,
         DeletingModel,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
         Task,
     )
     from .randomness import Randomness
+    from .ranking import ranked
     from .results import Report, StudyReport, Summary
     from .spec import Options, RunSpec, Training
     from .studies import Finding, Lab, Outputs, Study
@@ -60,6 +62,7 @@ _MODULES = {
         "UsageError",
     ),
     "hookspecs": ("hookimpl",),
+    "outputs": ("class_output",),
     "protocols": (
         "AttentionProjection",
         "DeletingModel",
@@ -71,6 +74,7 @@ _MODULES = {
         "Task",
     ),
     "randomness": ("Randomness",),
+    "ranking": ("ranked",),
     "results": ("Report", "StudyReport", "Summary"),
     "spec": (
         "Options",
@@ -130,6 +134,8 @@ __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
     "Randomness",
     "Source",
     "similar_lengths",
+    "class_output",
+    "ranked",
     "js_divergence",
     "total_variation",
     "AttnxError",

@@ -1,6 +1,6 @@
 """Random numbers that belong to an example, not to its place in a batch.
 
-Every draw is a hash of (seed, example id, draw, unit), so padding, batch order and batch
+Every draw is a hash of (seed and purpose, example id, draw, unit), so padding, batch order and batch
 composition cannot change it.
 """
 
@@ -22,10 +22,12 @@ class Randomness:
     """A source of uniform numbers for every unit of every example."""
 
     seed: int
+    purpose: str = ""  # numbers for another purpose are others
 
     def uniform(self, batch: Batch, draws: int = 1) -> Tensor:
         """[B, draws, L] numbers in [0, 1), the same for an example wherever it stands."""
-        keys = np.array([_key(self.seed, example.id) for example in batch.examples], dtype=np.uint64)
+        origin = f"{self.seed}{self.purpose}"
+        keys = np.array([_key(origin, example.id) for example in batch.examples], dtype=np.uint64)
         units = batch.unit_index.cpu().numpy().astype(np.int64).astype(np.uint64)  # [B, L]
         draw = _mix(np.arange(draws, dtype=np.uint64) + np.uint64(1))  # [K]
         state = _mix(keys[:, None, None] ^ draw[None, :, None])  # [B, K, 1]
@@ -34,8 +36,8 @@ class Randomness:
         return torch.from_numpy(values).to(batch.inputs.device)
 
 
-def _key(seed: int, example_id: str) -> int:
-    digest = hashlib.blake2b(f"{seed}/{example_id}".encode(), digest_size=8).digest()
+def _key(origin: str, example_id: str) -> int:
+    digest = hashlib.blake2b(f"{origin}/{example_id}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "little")
 
 

@@ -199,7 +199,7 @@ def test_a_run_without_any_metric_is_refused(monkeypatch: pytest.MonkeyPatch) ->
         ("task: 7", "task: "),
         ("task: {nam: sdc}", "task.name: "),
         ("task: {name: sdc, option: {}}", "task.option: "),
-        ("metrics: focus", "metrics: "),
+        ("metrics: 3", "metrics: "),
         ("explanations: []", "explanations: "),
         ("seeds: 3", "seeds: "),
         ("seeds: []", "seeds: "),

@@ -15,7 +15,7 @@ class WeightedKendall(Metric):
 
     τ_w = Σ_{i<j} w_i w_j sgn(x_i − x_j) sgn(y_i − y_j) / Σ_{i<j} w_i w_j, with x the explanation, y
     the reference and w from x. A tied pair counts 0 above and stays below, so a constant score gives
-    0. Undefined where fewer than two units have any weight.
+    0. Undefined where fewer than two units have any weight, and where a score is not finite.
     """
 
     needs = ("reference",)
@@ -31,7 +31,8 @@ class WeightedKendall(Metric):
         x = evidence.explanation.values.double()  # [B, L]
         y = evidence.reference.values.double()  # [B, L]
         w = _hyperbolic(x, mask) if self.options.weights == "hyperbolic" else x.abs()
-        return weighted_tau(x, y, w.masked_fill(~mask, 0.0))
+        defined = ((x.isfinite() & y.isfinite()) | ~mask).all(1)  # [B]
+        return weighted_tau(x, y, w.masked_fill(~mask, 0.0)).masked_fill(~defined, torch.nan)
 
 
 def weighted_tau(x: Tensor, y: Tensor, w: Tensor) -> Tensor:

@@ -9,7 +9,7 @@ class Random(ImportanceMethod):
     """A point drawn uniformly from the simplex for each example."""
 
     def __init__(self, options: RandomOptions) -> None:
-        self.randomness = Randomness(options.seed)
+        self.randomness = Randomness(options.seed, "random importance")
 
     def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
         u = self.randomness.uniform(trace.batch)[:, 0]  # [B, L]

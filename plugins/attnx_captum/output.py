@@ -4,9 +4,8 @@ from typing import Literal
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
-from attnx import Model, Trace
+from attnx import Model, Trace, class_output
 
 COLUMNS = 8192  # of one pass
 
@@ -46,14 +45,7 @@ class Output:
 
     def explained(self, logits: Tensor, rows: Tensor) -> Tensor:
         """[R] the explained number of logits [R, C]."""
-        logits = logits.double()
-        column = self.target[rows, None]
-        logit = logits.gather(1, column)[:, 0]
-        if self.of == "logit":
-            return logit
-        # p = σ(margin): unlike softmax's, this gradient does not round to 0 as p rounds to 1
-        margin = logit - logits.scatter(1, column, -torch.inf).logsumexp(1)
-        return F.logsigmoid(margin).exp()
+        return class_output(logits.double(), self.target[rows], self.of)
 
 
 def rows_per_pass(trace: Trace) -> int:

@@ -3,10 +3,9 @@
 import torch
 from torch import Tensor
 
-from attnx import Evidence
+from attnx import Evidence, ranked
 
 from .deletion import logits_of_kept
-from .ranking import places
 
 ROUNDING = 1e-9  # 7 % of 100 is 7, whatever floating-point numbers say
 
@@ -17,7 +16,7 @@ def taken(evidence: Evidence, bins: tuple[float, ...]) -> Tensor:
     share = torch.tensor(bins, dtype=torch.float64, device=units.device) / 100  # [T]
     counts = (units[:, None] * share - ROUNDING).ceil().clamp_min(1)  # [B, T]
     mask = evidence.trace.batch.mask[:, None]
-    return (places(evidence)[:, None] < counts[..., None]) & mask
+    return (ranked(evidence).argsort(1)[:, None] < counts[..., None]) & mask
 
 
 def probability_falls(evidence: Evidence, deleted: Tensor) -> Tensor:

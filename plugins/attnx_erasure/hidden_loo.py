@@ -4,6 +4,7 @@ from torch.nn import functional as F
 
 from attnx import ImportanceMethod, Model, Trace
 
+from .change import change_of_output
 from .options import HiddenLeaveOneOutOptions
 
 WEIGHTS = 2**22  # attention weights handed to the model at a time
@@ -24,20 +25,19 @@ class HiddenLeaveOneOut(ImportanceMethod):
 
     def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
         mask = trace.batch.mask
-        p = trace.logits.double().softmax(-1)  # [B, C], double so that p near 1 still differs
         columns = torch.arange(mask.shape[1], device=mask.device)
         together = max(1, WEIGHTS // max(1, mask.numel()))
-        changes = [self._change(model, trace, p, target, some) for some in columns.split(together)]
+        changes = [self._change(model, trace, target, some) for some in columns.split(together)]
         values = torch.cat(changes, 1)  # [B, L]
         values = values.masked_fill(~mask | (mask.sum(1, keepdim=True) == 1), 0.0)
         if self.options.normalise:
             values = F.normalize(values, p=1.0, eps=torch.finfo(torch.float64).tiny)
         return values.to(trace.logits.dtype)
 
-    def _change(self, model: Model, trace: Trace, p: Tensor, target: Tensor, columns: Tensor) -> Tensor:
+    def _change(self, model: Model, trace: Trace, target: Tensor, columns: Tensor) -> Tensor:
         """[B, K] the change of the output without each of these K columns."""
-        q = model.reattend(trace, attention_without(trace, columns)).double().softmax(-1)  # [B, K, C]
-        change = (p[:, None] - q).abs()
+        without = model.reattend(trace, attention_without(trace, columns))  # [B, K, C]
+        change = change_of_output(trace.logits, without)
         if self.options.of == "average":
             return change.mean(-1)
         return change[torch.arange(len(target), device=target.device), :, target]

@@ -6,6 +6,7 @@ from torch.nn import functional as F
 
 from attnx import DeletingModel, ImportanceMethod, Model, Trace
 
+from .change import change_of_output
 from .deletion import logits_without_each
 from .options import LeaveOneOutOptions
 from .replacement import logits_replacing_each
@@ -24,9 +25,7 @@ class LeaveOneOut(ImportanceMethod):
         self.options = options
 
     def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
-        p = trace.logits.double().softmax(-1)  # [B, C], double so that p near 1 still differs
-        q = self._logits(model, trace).double().softmax(-1)  # [B, L, C]
-        change = (p[:, None] - q).abs()
+        change = change_of_output(trace.logits, self._logits(model, trace))  # [B, L, C]
         if self.options.of == "average":
             values = change.mean(-1)  # [B, L]
         else:

@@ -1,9 +1,8 @@
 import torch
 from torch import Tensor
 
-from attnx import ImportanceMethod, Model, Trace
+from attnx import ImportanceMethod, Model, Trace, class_output
 
-from .class_output import class_output
 from .options import AttentionGradientOptions
 
 

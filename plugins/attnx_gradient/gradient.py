@@ -2,7 +2,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from attnx import ImportanceMethod, Model, Trace
+from attnx import ImportanceMethod, Model, Trace, class_output
 
 from .options import GradientOptions
 
@@ -24,25 +24,17 @@ class Gradient(ImportanceMethod):
         held = trace.attention if self.options.attention == "fixed" else None
         logits = model.run(trace.batch, embeddings, attention=held).logits  # [B, C]
         # examples do not see each other, so the gradient of the sum holds the gradient of each
-        (gradient,) = torch.autograd.grad(self._output(logits, target).sum(), embeddings)
-        values = self._reduced(gradient, trace.embeddings.detach())  # [B, L]
-        values = values.masked_fill(~trace.batch.mask, 0.0)
+        (gradient,) = torch.autograd.grad(class_output(logits, target, self.options.of).sum(), embeddings)
+        return self.sizes(gradient, trace.embeddings, trace.batch.mask)
+
+    def sizes(self, gradient: Tensor, vectors: Tensor, mask: Tensor) -> Tensor:
+        """[B, L] the sizes of gradients [B, L, E] with respect to vectors [B, L, E]."""
+        values = self._reduced(gradient, vectors.detach()).masked_fill(~mask, 0.0)
         if self.options.normalise:
             values = F.normalize(values, p=1.0, eps=_TINY)
-        return values.to(trace.embeddings.dtype)
+        return values.to(vectors.dtype)
 
-    def _output(self, logits: Tensor, target: Tensor) -> Tensor:
-        """[B] the probability, logit or loss of the target class."""
-        column = target[:, None]
-        logit = logits.gather(1, column)[:, 0]
-        if self.options.of == "logit":
-            return logit
-        # p = σ(margin): unlike softmax's, this gradient does not round to 0 as p rounds to 1
-        margin = logit - logits.scatter(1, column, -torch.inf).logsumexp(1)
-        log_p = F.logsigmoid(margin)
-        return log_p.exp() if self.options.of == "probability" else -log_p
-
-    def _reduced(self, gradient: Tensor, embeddings: Tensor) -> Tensor:
+    def _reduced(self, gradient: Tensor, vectors: Tensor) -> Tensor:
         """[B, L, E] -> [B, L]."""
         match self.options.reduce:
             case "l2":
@@ -51,9 +43,9 @@ class Gradient(ImportanceMethod):
             case "l1":
                 return gradient.abs().sum(-1)
             case "dot-embedding-abs":
-                return (gradient * embeddings).sum(-1).abs()
+                return (gradient * vectors).sum(-1).abs()
             case "signed":
-                return (gradient * embeddings).sum(-1)
+                return (gradient * vectors).sum(-1)
 
 
 _TINY = torch.finfo(torch.float32).tiny  # a sum below this is no gradient at all

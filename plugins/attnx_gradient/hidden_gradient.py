@@ -2,9 +2,8 @@ from dataclasses import replace
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
-from attnx import Model, Trace
+from attnx import Model, Trace, class_output
 
 from .gradient import Gradient
 
@@ -24,9 +23,5 @@ class HiddenGradient(Gradient):
             logits = model.reattend(replace(trace, hidden=hidden), trace.attention.detach())  # [B, C]
         else:
             _, _, logits = model.decode(trace.batch, hidden)
-        (gradient,) = torch.autograd.grad(self._output(logits, target).sum(), hidden)
-        values = self._reduced(gradient, trace.hidden.detach())  # [B, L]
-        values = values.masked_fill(~trace.batch.mask, 0.0)
-        if self.options.normalise:
-            values = F.normalize(values, p=1.0, eps=torch.finfo(torch.float32).tiny)
-        return values.to(trace.hidden.dtype)
+        (gradient,) = torch.autograd.grad(class_output(logits, target, self.options.of).sum(), hidden)
+        return self.sizes(gradient, trace.hidden, trace.batch.mask)

@@ -1,9 +1,8 @@
 import torch
 from torch import Tensor
 
-from attnx import Evidence, Measure, Metric
+from attnx import Evidence, Measure, Metric, ranked
 
-from .ranking import ranked
 from .reattending import alternatives_at_once, without
 
 

@@ -1,21 +1,9 @@
-"""Which units an explanation puts first, and a random one to compare with.
-
-The draws belong to units, so that neither padding nor company changes them.
-"""
+"""The unit that an explanation puts first, and a random one to compare with."""
 
 import torch
 from torch import Tensor
 
-from attnx import Evidence
-
-
-def ranked(evidence: Evidence) -> Tensor:
-    """[B, L] columns from the highest value down, equal values in random order, masked ones last."""
-    mask = evidence.trace.batch.mask
-    draw = evidence.random.uniform(evidence.trace.batch)[:, 0]  # [B, L]
-    shuffled = draw.masked_fill(~mask, torch.inf).argsort(1)
-    values = evidence.explanation.values.masked_fill(~mask, -torch.inf).gather(1, shuffled)
-    return shuffled.gather(1, values.argsort(dim=1, descending=True, stable=True))
+from attnx import Evidence, ranked
 
 
 def top_and_other(evidence: Evidence) -> Tensor:

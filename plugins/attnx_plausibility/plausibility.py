@@ -3,7 +3,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from attnx import Evidence, Measure, Metric
+from attnx import Evidence, Measure, Metric, ranked
 
 from .options import PlausibilityOptions
 from .spans import span_f1
@@ -42,8 +42,7 @@ class Plausibility(Metric):
         batch = evidence.trace.batch
         scores = evidence.explanation.values.double()  # [B, L]
         marked = (batch.rationale == 1) & batch.mask  # [B, L], False where not known
-        draws = evidence.random.uniform(batch)[:, 0]  # [B, L]
-        chosen = choose(scores, batch.mask, draws, self._size(marked, batch.mask))
+        chosen = chosen_units(evidence, self._size(marked, batch.mask))
         values = torch.stack(
             [
                 average_precision(scores, marked, batch.mask),
@@ -79,10 +78,8 @@ def average_precision(scores: Tensor, marked: Tensor, mask: Tensor) -> Tensor:
     return (precision * hit).sum(1) / hit.sum(1)
 
 
-def choose(scores: Tensor, mask: Tensor, draws: Tensor, size: Tensor) -> Tensor:
-    """[B, L] the `size` [B] units of the highest score, ties in the order of `draws` [B, L]."""
-    shuffled = draws.argsort(dim=1)
-    hidden = scores.masked_fill(~mask, -torch.inf).gather(1, shuffled)
-    order = shuffled.gather(1, hidden.argsort(dim=1, descending=True, stable=True))
-    first = torch.arange(scores.shape[1], device=scores.device) < size[:, None]  # [B, L] by rank
-    return torch.zeros_like(mask).scatter(1, order, first) & mask
+def chosen_units(evidence: Evidence, size: Tensor) -> Tensor:
+    """[B, L] the `size` [B] units that the explanation puts first."""
+    mask = evidence.trace.batch.mask
+    first = torch.arange(mask.shape[1], device=mask.device) < size[:, None]  # [B, L] by rank
+    return torch.zeros_like(mask).scatter(1, ranked(evidence), first) & mask

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Self
 
@@ -28,8 +29,11 @@ class Fcam(nn.Module):
     def __init__(self, data: TaskData, projection: AttentionProjection, options: FcamOptions) -> None:
         super().__init__()
         self.projection = projection
+        if any(example.query is not None for example in data.train):
+            raise UsageError("fcam reads no queries: for this task choose bilstm, cnn, mlp or transformer.")
         if data.features is None:
-            words = sorted({word for example in data.train for word in example.units})
+            counts = Counter(word for example in data.train for word in example.units)
+            words = sorted(word for word, count in counts.items() if count >= data.min_count)
             self.row_of_word = {word: row for row, word in enumerate(words, start=1)}
             self.vectors: nn.Module = nn.Embedding(len(words) + 1, options.embedding)
             shape: tuple[int, ...] = (options.embedding,)
@@ -95,7 +99,8 @@ class Fcam(nn.Module):
         return self._classify(trace.hidden, attention)
 
     def attention_parameters(self) -> Iterable[nn.Parameter]:
-        return self.focus.parameters()
+        learned = self.projection.parameters() if isinstance(self.projection, nn.Module) else ()
+        return (*self.focus.parameters(), *learned)
 
     def _score(self, batch: Batch, hidden: Tensor) -> Tensor:
         """z_j = f(x_j), the rest of f above the averaging layer: [B, L]."""

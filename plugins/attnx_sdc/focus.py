@@ -36,12 +36,15 @@ class Focus(Metric):
         return torch.stack([ft, ft * pt, (1 - ft) * pt, ft * (1 - pt), (1 - ft) * (1 - pt)], dim=1)
 
     def with_curve(self, evidence: Evidence) -> tuple[Tensor, Tensor]:
-        weight = evidence.explanation.values.double()  # [B, L]
+        size = evidence.explanation.values.double().abs()  # [B, L]
+        weight = size / size.sum(1, keepdim=True)  # [B, L] shares, as attention has them
         on = evidence.trace.batch.rationale.masked_fill(~evidence.trace.batch.mask, 0)
         largest = torch.where(on == 1, weight, 0.0).amax(1)  # [B] weight of the best deciding unit
         assert self.axis is not None
         above = largest[:, None] > torch.tensor(self.axis.points, device=weight.device)  # [B, T]
-        return self(evidence), above.double().masked_fill(on.isnan().any(1)[:, None], torch.nan)
+        values = self(evidence)
+        undefined = values[:, 0].isnan() | weight.isnan().any(1)
+        return values, above.double().masked_fill(undefined[:, None], torch.nan)
 
 
 def _focus_true(evidence: Evidence) -> Tensor:

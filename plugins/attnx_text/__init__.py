@@ -11,17 +11,24 @@ MIMIC = (
 )
 
 
-OWN = ("csv", "jsonl", "hf-dataset")  # tasks of the user's own files
+OWN = ("csv", "jsonl", "jsonl-rationales", "hf-dataset")  # tasks of the user's own files
 DATASETS = {"20news": "20-newsgroups"}  # where task and dataset differ in name
 
 
-def _task(name: str, target: str, summary: str, options: str, citation: str = "") -> Card:
+def _task(
+    name: str,
+    target: str,
+    summary: str,
+    options: str,
+    citation: str = "",
+    provides: tuple[str, ...] = ("words",),
+) -> Card:
     return Card(
         name,
         f"attnx_text.{target}",
         summary,
         options=f"attnx_text.task_options:{options}",
-        provides=("words",),
+        provides=provides,
         recommends=("bilstm-add",),
         dataset="" if name in OWN else DATASETS.get(name, name),
         citation=citation,
@@ -70,6 +77,9 @@ def attnx_tasks() -> list[Card]:
         _task("jsonl", "own_files:JsonlFiles",
               "Your own texts: one JSON-lines file, or one for every split, compressed (.gz) or not.",
               "JsonlOptions"),
+        _task("jsonl-rationales", "own_files:MarkedJsonlFiles",
+              "Your own texts with the words that people marked: JSON-lines files, as for `jsonl`.",
+              "MarkedJsonlOptions", provides=("words", "rationale")),
         _task("hf-dataset", "hf_dataset:HfDataset",
               "Texts of a Hugging Face dataset, by its name on the hub or from a local folder.",
               "HfDatasetOptions"),

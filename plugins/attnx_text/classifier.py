@@ -87,7 +87,8 @@ class AttentionClassifier(nn.Module, Generic[O], ABC):
         return self._classify(trace.hidden, attention, self.encoded_query(trace.batch))
 
     def attention_parameters(self) -> Iterable[nn.Parameter]:
-        return self.scorer.parameters()
+        learned = self.projection.parameters() if isinstance(self.projection, nn.Module) else ()
+        return (*self.scorer.parameters(), *learned)
 
     def encoded_query(self, batch: Batch) -> Tensor | None:
         """Q [B, H], or None where the task has no queries."""

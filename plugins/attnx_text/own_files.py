@@ -3,6 +3,7 @@ from __future__ import annotations
 import hashlib
 from abc import abstractmethod
 from pathlib import Path
+from typing import ClassVar
 
 from attnx import DataError, Source, Task, TaskData, UsageError
 
@@ -12,13 +13,14 @@ from .readers.delimited import read_table
 from .readers.jsonl import read_jsonl
 from .rows import Rows, RowStream
 from .samples import make_sample
-from .task_options import CsvOptions, JsonlOptions
+from .task_options import CsvOptions, JsonlOptions, MarkedJsonlOptions
 
 
 class _OwnFiles(Task):
-    provides = ("words",)
+    provides: ClassVar[tuple[str, ...]] = ("words",)
     name: str
     options: CsvOptions | JsonlOptions
+    tokenised: bool = False  # whether texts are split at white space only
 
     def load(self, source: Source) -> TaskData:
         paths = {split: _find(path, source) for split, path in self._given().items()}
@@ -29,10 +31,6 @@ class _OwnFiles(Task):
 
     def sample(self) -> TaskData:
         return make_sample(SENTIMENT)
-
-    @property
-    def tokenised(self) -> bool:
-        return False
 
     @abstractmethod
     def read_file(self, path: Path) -> RowStream:
@@ -71,8 +69,7 @@ class CsvFiles(_OwnFiles):
 class JsonlFiles(_OwnFiles):
     """Your own texts: one JSON-lines file, or one for every split, compressed (.gz) or not.
 
-    A single file is divided 80/10/10 at random with a fixed seed. Rationales are carried along where
-    the file has them; since not every file does, the task does not promise them.
+    A single file is divided 80/10/10 at random with a fixed seed.
     """
 
     name = "jsonl"
@@ -81,9 +78,23 @@ class JsonlFiles(_OwnFiles):
     def __init__(self, options: JsonlOptions) -> None:
         self.options = options
 
-    @property
-    def tokenised(self) -> bool:
-        return bool(self.options.rationale)
+    def read_file(self, path: Path) -> RowStream:
+        return read_jsonl(path, self.options.text, self.options.label)
+
+
+class MarkedJsonlFiles(_OwnFiles):
+    """Your own texts with the words that people marked: JSON-lines files, as for `jsonl`.
+
+    A text without marks is no error: metrics that need them leave it out and count it.
+    """
+
+    provides = ("words", "rationale")
+    name = "jsonl-rationales"
+    options: MarkedJsonlOptions
+    tokenised = True
+
+    def __init__(self, options: MarkedJsonlOptions) -> None:
+        self.options = options
 
     def read_file(self, path: Path) -> RowStream:
         return read_jsonl(path, self.options.text, self.options.label, self.options.rationale)

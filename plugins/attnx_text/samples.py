@@ -40,7 +40,7 @@ EVIDENCE = {
 
 
 def make_sample(label_names: Sequence[str]) -> TaskData:
-    """A few short texts for every label, the same at every call."""
+    """A few short texts for every label, the same at every call; the words that tell are marked."""
     rng = np.random.default_rng(0)
     train, dev, test = (
         tuple(
@@ -57,4 +57,5 @@ def make_sample(label_names: Sequence[str]) -> TaskData:
 def _sentence(rng: np.random.Generator, name: str, label: int, label_name: str) -> Example:
     words = EVIDENCE.get(label_name) or label_name.lower().replace(".", " ").split()
     text = str(rng.choice(FRAMES)).format(rng.choice(words), rng.choice(words))
-    return Example(id=name, units=tuple(text.split()), label=label)
+    units = tuple(text.split())
+    return Example(id=name, units=units, label=label, rationale=tuple(unit in words for unit in units))

@@ -189,10 +189,15 @@ class CsvOptions(OwnOptions, FileOptions):
 class JsonlOptions(OwnOptions, FileOptions):
     """Options of `jsonl`; a text is a string, or a list of words."""
 
+
+class MarkedJsonlOptions(JsonlOptions):
+    """Options of `jsonl-rationales`; a text is a string, split at white space only, or a list of words."""
+
     rationale: str = Field(
-        "",
-        description="key of the important words, if there are any: 0 or 1 for every word, or a list of "
-        "[start, end) word positions; texts are then split at white space only",
+        "rationale",
+        min_length=1,
+        description="key of the important words: 0 or 1 for every word, or a list of [start, end) word "
+        "positions",
     )
 
 

@@ -18,7 +18,6 @@ from attnx_erasure import attnx_metrics, buckets
 from attnx_erasure.comprehensiveness import Comprehensiveness
 from attnx_erasure.erasure_curve import taken
 from attnx_erasure.options import ErasureCurveOptions
-from attnx_erasure.ranking import places
 from attnx_erasure.sufficiency import Sufficiency
 
 OPTIONS = ErasureCurveOptions()
@@ -148,18 +147,6 @@ def test_where_every_unit_says_the_same_none_is_missed() -> None:
     evidence = evidence_of(*unexplained())
     for metric in BOTH:
         assert (measure(metric, evidence).abs() < 1e-6).all()
-
-
-def test_equal_values_rank_at_random_and_masked_columns_last() -> None:
-    zero = torch.zeros(6, 6)
-    evidence = evidence_of(ToyModel(), toy_data().test, 0, zero)
-    ranks, mask = places(evidence), evidence.trace.batch.mask
-    for row in range(6):
-        assert sorted(ranks[row, mask[row]].tolist()) == list(range(int(mask[row].sum())))
-    several = {
-        tuple(places(evidence_of(ToyModel(), toy_data().test, s, zero))[5].tolist()) for s in range(20)
-    }
-    assert len(several) > 10
 
 
 def test_bins_are_read_from_a_command_line_and_checked() -> None:

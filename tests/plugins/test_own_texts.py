@@ -95,7 +95,9 @@ class TestOwnFiles:
         rows[2] = {"text": "", "label": "no"}
         rows[5] = {"text": "a b c d e f", "label": "yes", "why": [0, 1, 1, 0, 0, 1]}
         path = self.one(tmp_path, rows)
-        data = load("jsonl", file=path, empty="drop", max_length=4, too_long="truncate", rationale="why")
+        data = load(
+            "jsonl-rationales", file=path, empty="drop", max_length=4, too_long="truncate", rationale="why"
+        )
         assert len(everything(data)) == 39
         (cut,) = (example for example in everything(data) if example.id == "row-000005")
         assert (cut.units, cut.rationale) == (("a", "b", "c", "d"), (False, True, True, False))
@@ -127,7 +129,8 @@ class TestOwnFiles:
 class TestRationales:
     def data(self, tmp_path: Path, row: Mapping[str, object], **options: Any) -> TaskData:
         rows = [{"text": f"x y {i}", "label": i % 2} for i in range(19)]
-        return load("jsonl", file=write_jsonl(tmp_path / "r.jsonl", [*rows, row]), rationale="why", **options)
+        path = write_jsonl(tmp_path / "r.jsonl", [*rows, row])
+        return load("jsonl-rationales", file=path, rationale="why", **options)
 
     @pytest.mark.parametrize("text", ["It's a fine film.", ["It's", "a", "fine", "film."]])
     @pytest.mark.parametrize("why", [[0, 0, 1, 1], [[2, 4]], [[2, 3], [3, 4]], [False, False, True, True]])
@@ -160,7 +163,7 @@ class TestRationales:
         with gzip.open(path, "rt", encoding="utf-8") as file:
             originals = [json.loads(line) for line in file]
         key = "evidence_token_spans"
-        data = load("jsonl", file=path, rationale=key)
+        data = load("jsonl-rationales", file=path, rationale=key)
         for example in everything(data):
             original = originals[int(example.id[4:])]
             words = original["text"].split()

@@ -15,7 +15,7 @@ from attnx.spec import validate_options
 from attnx.testing import ToyModel, check
 from attnx_plausibility import attnx_metrics
 from attnx_plausibility.options import PlausibilityOptions
-from attnx_plausibility.plausibility import Plausibility, choose
+from attnx_plausibility.plausibility import Plausibility
 from attnx_plausibility.spans import span_f1
 
 AUPRC, TOKEN_F1, IOU_F1 = range(3)
@@ -160,21 +160,6 @@ def test_equal_scores_choose_by_chance_and_not_from_the_beginning():
     again, other = measure(rows, marks), measure(rows, marks, seed=1)
     assert (again == values).all()
     assert (other != values).any()
-
-
-def test_ties_never_displace_a_higher_score():
-    scores = torch.tensor([[0.0, 3.0, 0.0, 2.0, 0.0]])
-    for seed in range(20):
-        draws = torch.rand(1, 5, generator=torch.Generator().manual_seed(seed))
-        chosen = choose(scores, torch.ones(1, 5, dtype=torch.bool), draws, torch.tensor([3]))
-        assert chosen[0, [1, 3]].all()
-        assert chosen.sum() == 3
-
-
-def test_units_off_the_mask_are_never_chosen():
-    mask = torch.tensor([[True, True, False]])
-    chosen = choose(torch.tensor([[-1.0, -2.0, 9.0]]), mask, torch.rand(1, 3), torch.tensor([3]))
-    assert chosen.tolist() == [[True, True, False]]
 
 
 def test_a_fraction_is_a_share_of_the_units_of_each_example():

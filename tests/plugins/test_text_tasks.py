@@ -40,7 +40,8 @@ def test_a_card_says_what_its_class_says(card: Card) -> None:
     module, _, attribute = card.target.partition(":")
     task = getattr(import_module(module), attribute)
     assert (task.__doc__ or "").strip().partition("\n")[0] == card.summary
-    assert tuple(task.provides) == card.provides == ("words",)
+    assert tuple(task.provides) == card.provides
+    assert "words" in card.provides
     assert len(card.summary) <= 100
 
 

@@ -1,3 +1,7 @@
+"""The one number of a classifier's output that an explanation explains."""
+
+from __future__ import annotations
+
 from typing import Literal
 
 import torch
@@ -6,7 +10,7 @@ from torch.nn import functional as F
 
 
 def class_output(logits: Tensor, target: Tensor, of: Literal["probability", "logit", "loss"]) -> Tensor:
-    """[B] the probability, logit or loss of the target class, of logits [B, C]."""
+    """[B] the probability, logit or loss of the target class [B], of logits [B, C]."""
     column = target[:, None]
     logit = logits.gather(1, column)[:, 0]
     if of == "logit":
