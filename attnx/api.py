@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,8 @@ from .requests import validated
 from .resolve import resolve
 from .results import Report, StudyReport
 from .spec import Choice, Limit
-from .store import Runs, home, write_study
-from .studies import run_study
+from .store import Runs, home
+from .studies import carry_out_study
 
 
 def evaluate(
@@ -66,7 +67,7 @@ def evaluate(
         limit=Limit() if limit is None else Limit.parse(str(limit)),
         device=device,
     )
-    catalog = Catalog.installed()
+    catalog = _installed()
     plan = resolve(spec, catalog, objects)
     shown = Progress("auto" if progress else "off")
     outcome = carry_out(
@@ -88,6 +89,7 @@ def study(
     training: dict[str, Any] | None = None,
     seeds: Sequence[int] = (0,),
     limit: int | str | None = None,
+    device: str = "auto",
     data_dir: str | Path | None = None,
     out: str | Path | None = None,
     progress: bool = True,
@@ -100,17 +102,26 @@ def study(
         training=training or {},
         seeds=tuple(seeds),
         limit=Limit() if limit is None else Limit.parse(str(limit)),
+        device=device,
     )
-    catalog = Catalog.installed()
+    catalog = _installed()
     shown = Progress("auto" if progress else "off")
-    report = run_study(Choice.parse(name), spec, catalog, _source(catalog, data_dir, shown), shown)
-    write_study(report, Path(out) if out else None)
+    source = _source(catalog, data_dir, shown)
+    report, _ = carry_out_study(Choice.parse(name), spec, catalog, source, shown, Path(out) if out else None)
     return report
 
 
 def fetch_dataset(name: str) -> Path:
     """The folder of a dataset of the registry, fetched when it is not on this machine yet."""
     return _source(Catalog.installed(), None, Progress()).fetch(name).folder
+
+
+def _installed() -> Catalog:
+    """The installed components; what is broken and not asked for is a warning."""
+    catalog = Catalog.installed()
+    for text in catalog.warnings:
+        warnings.warn(text, stacklevel=3)
+    return catalog
 
 
 def _source(catalog: Catalog, data_dir: str | Path | None, progress: Progress) -> Source:

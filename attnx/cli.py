@@ -27,7 +27,7 @@ app = typer.Typer(
 app.add_typer(data_app, name="data")
 _without: list[str] = []
 
-Name = Annotated[str, typer.Argument(help="A component, a named model, or an installed plugin.")]
+Name = Annotated[str, typer.Argument(help="A component or a named model.")]
 Task = Annotated[str | None, typer.Option(help="Task.  [default: sdc-digits]")]
 Model = Annotated[
     str | None, typer.Option(help="Model or named composition.  [default: what the task recommends]")
@@ -46,6 +46,7 @@ Train = Annotated[
 ]
 DataDir = Annotated[Path | None, typer.Option(help="Folder with local data.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the report as JSON and nothing else.")]
+Device = Annotated[str | None, typer.Option(help="auto, cpu, cuda, ...  [default: auto]")]
 Out = Annotated[Path | None, typer.Option(help="Folder of runs.  [default: runs in ATTNX_HOME]")]
 
 
@@ -123,7 +124,7 @@ def evaluate(
     out: Out = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Compute even if the run is stored.")] = False,
     json: Json = False,
-    device: Annotated[str | None, typer.Option(help="auto, cpu, cuda, ...  [default: auto]")] = None,
+    device: Device = None,
 ) -> None:
     """Evaluate a model's explanations on a task and print the report.
 
@@ -183,8 +184,11 @@ def study(
     limit: Limit = None,
     train: Train = None,
     data_dir: DataDir = None,
-    out: Annotated[Path | None, typer.Option(help="Folder of studies.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of studies.  [default: studies in ATTNX_HOME]")
+    ] = None,
     json: Json = False,
+    device: Device = None,
 ) -> None:
     """Carry out a study that trains more than one model, reusing weights that are there.
 
@@ -192,13 +196,13 @@ def study(
 
       attnx study uniform-attention --task sdc-2d --seeds 0-4
 
-      attnx study adversarial-model:divergence=0.01 --task imdb --model bilstm-add --limit 2000
+      attnx study adversarial-model --task imdb --model bilstm-add --limit 2000
     """
     from .requests import read_request
     from .spec import Choice
 
     asked = {"task": task, "model": model, "projection": projection}
-    asked |= {"seeds": seeds, "limit": limit, "training": train}
+    asked |= {"seeds": seeds, "limit": limit, "training": train, "device": device}
     request = read_request({key: value for key, value in asked.items() if value}, None)
     catalog = _catalog()
     chosen = Choice.parse(name)
@@ -207,13 +211,12 @@ def study(
     from .data import Source
     from .progress import Progress
     from .render import print_study
-    from .store import home, write_study
-    from .studies import run_study
+    from .store import home
+    from .studies import carry_out_study
 
     progress = Progress()
     source = Source.configured(catalog.registry.datasets, home() / "data", data_dir, progress)
-    report = run_study(chosen, request, catalog, source, progress)
-    folder = write_study(report, out)
+    report, folder = carry_out_study(chosen, request, catalog, source, progress, out)
     if json:
         sys.stdout.write(report.to_json())
         return
@@ -225,7 +228,7 @@ def study(
 def list_components(
     kind: Annotated[
         str | None,
-        typer.Argument(help="tasks, models, projections, importances, metrics or experiments."),
+        typer.Argument(help="tasks, models, projections, importances, metrics, studies or experiments."),
     ] = None,
 ) -> None:
     """List components and named models, all or of one kind.

@@ -108,10 +108,10 @@ def _read_report(path: Path) -> Report | None:
         return None
 
 
-def write_study(report: StudyReport, root: Path | None = None) -> Path:
+def write_study(report: StudyReport, root: Path) -> Path:
     """Write a study's report into a folder named by what was asked."""
     name = digest(report.study.label, report.spec.canonical())
-    final = (root or home() / "studies") / f"{report.study.name}-{name}"
+    final = root / f"{report.study.name}-{name}"
     with _aside(final) as folder:
         (folder / "study.json").write_text(report.to_json(), encoding="utf-8")
     return final

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
@@ -28,7 +29,7 @@ from .results import Finding as FindingRow
 from .results import StudyReport
 from .spec import Choice, RunSpec, digest
 from .statistics import bootstrap, mean_over_seeds, pooled_sd, seed_means
-from .store import Weights, tensors_hash
+from .store import Weights, check_writable, home, tensors_hash, write_study
 from .training import Objective, train
 from .types import Batch, Direction, TaskData
 
@@ -195,6 +196,22 @@ class Lab:
         part = find_part(self.catalog, kind, Choice.parse(text))
         self.used.append(part)
         return Named(text, part.make())
+
+
+def carry_out_study(
+    choice: Choice,
+    spec: RunSpec,
+    catalog: Catalog,
+    source: Source,
+    progress: Progress,
+    out: Path | None = None,
+) -> tuple[StudyReport, Path]:
+    """Carry out a study and keep its report; an unwritable folder is refused before any training."""
+    root = out or home() / "studies"
+    check_writable(root, "--out")
+    check_writable(Weights().root, "ATTNX_HOME")
+    report = run_study(choice, spec, catalog, source, progress)
+    return report, write_study(report, root)
 
 
 def run_study(

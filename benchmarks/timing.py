@@ -18,7 +18,7 @@ class Row:
     ours: float  # seconds
     peer: float
     target: float  # of peer / ours
-    equal: bool  # whether both computed the same
+    equal: bool | None  # whether both computed the same; None where the peer is a limit
 
     @property
     def ratio(self) -> float:

@@ -15,7 +15,7 @@ import attnx
 
 PUBLISHED = {"bilstm-add": 0.92, "cnn-add": 0.88, "cnn-deep": 0.83, "bilstm-deep": 0.80}
 SCORERS = {"add": 0.80, "deep": 0.74, "dot": 0.45}
-LIMITS = {"imdb": "train=1500,dev=300,test=500"}  # of the tasks that are not taken whole
+LIMITS = {"imdb": "train=1000,dev=200,test=400"}  # of the tasks that are not taken whole
 
 data_dir = sys.argv[1]
 seeds = range(int(sys.argv[2]) if len(sys.argv) > 2 else 5)

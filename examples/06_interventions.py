@@ -13,7 +13,7 @@ import sys
 import attnx
 
 RANKINGS = ["attention", "attention-gradient", "attention-x-gradient", "random"]
-LIMITS = {"imdb": "train=1500,dev=300,test=500"}  # of the tasks that are not taken whole
+LIMITS = {"imdb": "train=1000,dev=200,test=400"}  # of the tasks that are not taken whole
 METRICS = ["delta-js", "decision-flip", "flip-fraction", "permutation", "adversarial-attention"]
 
 

@@ -18,7 +18,7 @@ STUDIES = [
     "fixed-attention",
     "fixed-attention:attention=untrained",
 ]
-LIMITS = {"imdb": "train=1500,dev=300,test=500"}  # of the tasks that are not taken whole
+LIMITS = {"imdb": "train=1000,dev=200,test=400"}  # of the tasks that are not taken whole
 
 data_dir = sys.argv[1]
 seeds = range(int(sys.argv[2]) if len(sys.argv) > 2 else 3)

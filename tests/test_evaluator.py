@@ -259,3 +259,27 @@ def test_ids_not_positions_decide_random_scores():
         for order in (range(6), range(5, -1, -1))
     ]
     assert means[0] == pytest.approx(means[1])
+
+
+def test_a_ready_model_has_its_own_projection_and_takes_no_other():
+    report = attnx.evaluate(ToyTask(), ToyModel(), metrics=["nnz"], progress=False)
+    assert report.labels["projection"] == type(ToyModel().projection).__name__
+    for given in ({"projection": "sparsemax"}, {"training": {"epochs": 3}}):
+        with pytest.raises(attnx.UsageError, match=f"measured as it is: give it no {next(iter(given))}"):
+            attnx.evaluate(ToyTask(), ToyModel(), metrics=["nnz"], progress=False, **given)
+
+
+def test_a_reference_that_no_metric_compares_with_is_refused():
+    with pytest.raises(attnx.UsageError, match="No metric compares with the reference 'gradient'"):
+        attnx.evaluate(**SMALL, metrics=["nnz"], references=["gradient"])
+
+
+def test_a_model_that_training_did_not_improve_is_measured_with_a_warning():
+    still = {"epochs": 2, "learning_rate": 1e-30, "weight_decay": 0}
+    report = attnx.evaluate(ToyTask(), ToyModel, metrics=["nnz"], training=still, progress=False)
+    assert report.quality[0].best_epoch == 0
+    assert report.warnings == (
+        "seed 0: no epoch beat the untrained model on dev, so that is what was measured",
+    )
+    assert "no epoch beat" in report.to_markdown()
+    assert attnx.evaluate(**SMALL).warnings == ()

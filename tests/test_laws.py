@@ -13,7 +13,7 @@ from torch import Tensor
 
 from attnx.catalog import Catalog
 from attnx.component import KINDS, Component, Kind
-from attnx.errors import CheckFailed
+from attnx.errors import CheckFailed, UsageError
 from attnx.protocols import ImportanceMethod, Metric, Model, SplitMetric, Task
 from attnx.testing import LAWS, ToyModel, check, check_component, results, toy_data
 from attnx.testing.model_laws import ModelOnTask
@@ -366,3 +366,9 @@ def test_a_built_in_keeps_all_laws(component: Component) -> None:
     bound = {law.name for law in LAWS if law.kind == component.kind}
     assert {verdict.law for verdict in verdicts} == {"card", *bound}
     assert [str(verdict) for verdict in verdicts if verdict.failure] == []
+
+
+@pytest.mark.parametrize("kind", ["metrics", "study"])
+def test_a_kind_without_laws_is_refused_and_not_passed(kind: Any) -> None:
+    with pytest.raises(UsageError, match=f"no laws for a '{kind}'"):
+        check(kind, object())

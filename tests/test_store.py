@@ -264,3 +264,20 @@ def test_a_module_without_a_package_has_a_hash_of_its_own(
 def test_code_that_cannot_be_found_is_a_plugin_error() -> None:
     with pytest.raises(PluginError, match="no_such_package_anywhere"):
         code_hash("no_such_package_anywhere")
+
+
+def test_a_package_without_an_init_file_has_a_hash_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "spread_plugin").mkdir()
+    (tmp_path / "spread_plugin" / "part.py").write_text("VALUE = 1")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    before = code_hash("spread_plugin")
+    (tmp_path / "spread_plugin" / "part.py").write_text("VALUE = 2")
+    assert code_hash("spread_plugin") != before
+
+
+def test_a_run_that_is_being_written_is_not_listed(tmp_path: Path) -> None:
+    (tmp_path / ".writing-x").mkdir()
+    (tmp_path / ".writing-x" / "report.json").write_text("{}")
+    assert list(Runs(tmp_path)) == []

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from attnx import AttentionProjection, TaskData, Training
+from attnx import AttentionProjection, TaskData, Training, UsageError
 from attnx.measuring import Named
 from attnx.progress import Progress
 from attnx.testing import ToyModel, toy_data
@@ -188,3 +188,17 @@ def test_clipping_bounds_the_gradient():
         run(ToyModel(), epochs=2, clip=0.01)
     assert seen
     assert max(seen) <= 0.01 + 1e-6
+
+
+def test_training_that_diverges_is_refused_with_what_to_do():
+    with pytest.raises(UsageError, match=r"Training diverged in epoch 1: the loss is nan.*learning_rate"):
+        train(
+            ToyModel(),
+            toy_data(),
+            Training(epochs=2),
+            seed=0,
+            device=CPU,
+            progress=Progress("off"),
+            label="training",
+            objective=lambda model, batch: model.head.sum() * float("nan"),
+        )

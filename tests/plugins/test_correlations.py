@@ -11,9 +11,10 @@ from attnx import Evidence, Example, Importance, Randomness
 from attnx.testing import ToyModel, check
 from attnx_agreement.kendall import Kendall
 from attnx_agreement.kendall_topk import KendallTopK
-from attnx_agreement.options import KendallTopKOptions
+from attnx_agreement.options import KendallTopKOptions, WeightedKendallOptions
 from attnx_agreement.pearson import Pearson
 from attnx_agreement.spearman import Spearman
+from attnx_agreement.weighted_kendall import WeightedKendall
 
 
 def evidence(pairs):
@@ -74,3 +75,15 @@ def test_topk_of_all_units_is_kendall(cases):
 @pytest.mark.parametrize("metric", [Spearman(), Pearson(), KendallTopK(KendallTopKOptions(k=2))])
 def test_laws(metric):
     check("metric", metric)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("side", [0, 1])
+@pytest.mark.parametrize("metric", [Spearman(), Pearson(), WeightedKendall(WeightedKendallOptions())])
+def test_a_score_that_is_not_finite_is_undefined_and_harms_no_other(metric, side, bad):
+    fine = ([1.0, 2.0, 3.0, 4.0], [1.0, 3.0, 2.0, 4.0])
+    broken = [list(fine[0]), list(fine[1])]
+    broken[side][1] = bad
+    values = metric(evidence([fine, tuple(broken)]))
+    assert not values[0].isnan()
+    assert values[1].isnan()

@@ -1,5 +1,7 @@
 """The focus-classify model: its formula, its averaging layers, its kinds of network."""
 
+import dataclasses
+
 import pytest
 import torch
 
@@ -86,8 +88,6 @@ def test_features_are_data_and_not_weights():
 def test_unknown_words_share_a_vector():
     model = build("words")
     example = DATA["words"].test[0]
-    import dataclasses
-
     strange = dataclasses.replace(example, units=("zzz", "yyy", *example.units[2:]))
     vectors = model.embed(model.encode([strange]))[0]
     assert torch.equal(vectors[0], vectors[1])
@@ -121,3 +121,15 @@ def test_hard_attention_trains_and_predicts_from_one_segment():
     )
     assert report.select("nnz").mean == 1.0
     assert report.quality[0].accuracy > report.quality[0].majority + 0.15
+
+
+def test_queries_are_refused_and_rare_words_are_unknown():
+    words = DATA["words"]
+    asked = dataclasses.replace(words.train[0], query=("who",))
+    with pytest.raises(UsageError, match="fcam reads no queries"):
+        Fcam.build(dataclasses.replace(words, train=(asked, *words.train)), ToySoftmax(), FcamOptions())
+    once = dataclasses.replace(words.train[0], id="once", units=("hapax", *words.train[0].units[1:]))
+    data = dataclasses.replace(words, train=(once, *words.train), min_count=2)
+    model = Fcam.build(data, ToySoftmax(), FcamOptions())
+    assert model.row_of_word.get("hapax") is None
+    assert model.row_of_word

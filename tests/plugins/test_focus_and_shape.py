@@ -111,3 +111,22 @@ def test_curve_is_the_share_of_examples_above_each_threshold():
     foreground = np.array([0.8, 0.3, 0.5])
     assert curve == pytest.approx([(foreground > t).mean() for t in focus.axis.points])
     assert (np.diff(curve) <= 0).all()
+
+
+def test_curve_is_of_shares_whatever_the_scale_and_sign_of_the_scores():
+    focus = Focus(FocusOptions(points=11))
+    curves = [
+        focus.with_curve(evidence([row], [(False, True)]))[1]
+        for row in ([0.2, 0.8], [20.0, 80.0], [-2.0, -8.0])
+    ]
+    assert torch.equal(curves[0], curves[1])
+    assert torch.equal(curves[0], curves[2])
+    assert curves[0].sum() == 8  # above 0, 0.1, ..., 0.7
+
+
+def test_example_without_a_focus_is_left_out_of_the_curve_too():
+    seen = evidence([[0.9, 0.1], [0.9, 0.1]], [(True, False), (False, False)])
+    values, curve = Focus(FocusOptions(points=3)).with_curve(seen)
+    assert values[1].isnan().all()
+    assert curve[1].isnan().all()
+    assert curve[0].tolist() == [1, 1, 0]

@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Callable, Iterator
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -15,10 +16,14 @@ from attnx_erasure import buckets
 from attnx_erasure.deletion import without
 from attnx_erasure.loo import LeaveOneOut
 from attnx_erasure.options import LeaveOneOutOptions
+from attnx_projections.options import SparsegenOptions
+from attnx_projections.sparsegen import Sparsegen
 from attnx_sdc.fcam import Fcam
 from attnx_sdc.options import FcamOptions, Sdc2dOptions, SdcTextOptions
 from attnx_sdc.plane import Plane
 from attnx_sdc.text import SdcText
+from attnx_text.mlp import Mlp
+from attnx_text.model_options import SequenceOptions
 
 RAW = LeaveOneOutOptions(normalise=False)
 
@@ -230,3 +235,22 @@ def test_a_confident_model_still_tells_units_apart() -> None:
 @pytest.mark.parametrize("of", ["target", "average"])
 def test_laws(variant: str, baseline: str, of: str) -> None:
     check("importance", LeaveOneOut(LeaveOneOutOptions(variant=variant, baseline=baseline, of=of)))  # type: ignore[arg-type]
+
+
+def test_deleting_what_attention_passes_over_changes_nothing_at_all() -> None:
+    torch.manual_seed(0)
+    rng = np.random.default_rng(0)
+    words = [f"w{i}" for i in range(200)]
+    examples = tuple(
+        Example(str(i), tuple(rng.choice(words, int(n), replace=False)), i % 2)
+        for i, n in enumerate(rng.integers(5, 20, 60))
+    )
+    data = TaskData(examples, examples, examples, ("no", "yes"))
+    model = Mlp.build(data, Sparsegen(SparsegenOptions(lam=0.9)), SequenceOptions())
+    with torch.no_grad():
+        model.word_vectors.weight.mul_(30.0)
+    trace, found = values(model, examples, LeaveOneOutOptions())
+    passed_over = trace.batch.mask & (trace.attention == 0)
+    assert int(passed_over.sum()) > 200
+    assert not found[passed_over].any()
+    assert (found[trace.attention > 0.01] > 0).all()

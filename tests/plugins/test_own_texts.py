@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from text_loading import error, everything, load, make, shared, write_csv, write_jsonl
 
+import attnx
 from attnx import DataError, Source, TaskData
 from attnx.data import load_data
 from attnx.spec import Limit
@@ -206,3 +207,18 @@ class TestHuggingFace:
         data = load("hf-dataset", name=str(tmp_path / "files"))
         assert data.label_names == ("no", "yes")
         assert len(data.test) == 20
+
+
+def test_rationales_of_ones_own_files_can_be_scored(tmp_path: Path) -> None:
+    rows = [{"text": f"so good {i}", "label": i % 2, "rationale": [0, 1, 0]} for i in range(40)]
+    path = write_jsonl(tmp_path / "mine.jsonl", rows)
+    report = attnx.evaluate(
+        f"jsonl-rationales:file={path}",
+        "mlp:embedding=8,hidden=8",
+        metrics=["plausibility"],
+        training={"epochs": 1},
+        progress=False,
+    )
+    assert report.select("auprc").n == 4
+    with pytest.raises(attnx.UsageError, match="jsonl-rationales"):
+        attnx.evaluate(f"jsonl:file={path}", "mlp", metrics=["plausibility"], progress=False)

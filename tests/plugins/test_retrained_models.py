@@ -281,3 +281,9 @@ def test_attention_of_every_trained_kind_can_be_freed(catalog: Catalog, projecti
     free = {id(parameter) for parameter in model.attention_parameters()}
     assert all(parameter.requires_grad == (id(parameter) in free) for parameter in model.parameters())
     assert not model.training
+
+
+def test_a_guided_model_takes_options_of_its_own(catalog: Catalog) -> None:
+    asked = spec(model=SMALL, training={"epochs": 1})
+    report = carry_out(catalog, "guided-mlp:model=mlp:embedding=8", asked)
+    assert {finding.setting for finding in report.findings} >= {"guide: trained", "guide: own"}

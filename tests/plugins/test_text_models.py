@@ -15,7 +15,10 @@ from attnx.component import Component
 from attnx.testing import check, toy_data
 from attnx.testing.checking import _card_law
 from attnx.training import loss
+from attnx_projections.entmax import Entmax
+from attnx_projections.options import EntmaxOptions
 from attnx_text.model_cards import model_cards
+from attnx_text.model_options import CnnOptions
 
 
 @pytest.mark.parametrize("scorer", SCORERS)
@@ -177,3 +180,17 @@ def test_logits_are_linear_in_the_attended_state(query: bool) -> None:
             assert q is not None
             expected = expected + (q @ model.decoder.weight[:, 16:].T)[:, None]
         torch.testing.assert_close(model.reattend(trace, attention), expected, atol=1e-5, rtol=1e-5)
+
+
+def test_a_learned_alpha_is_an_attention_parameter() -> None:
+    projection = Entmax(EntmaxOptions(learned=True))
+    model = build("mlp", toy_data(), projection)
+    learned = {id(parameter) for parameter in projection.parameters()}
+    assert learned
+    assert learned <= {id(parameter) for parameter in model.attention_parameters()}
+
+
+def test_kernels_are_given_on_a_command_line_joined_by_plus() -> None:
+    assert CnnOptions.model_validate({"kernels": "1+3+ 5"}).kernels == (1, 3, 5)
+    with pytest.raises(ValueError, match="kernel 2 is not odd"):
+        CnnOptions.model_validate({"kernels": "1+2"})

@@ -1,0 +1,130 @@
+"""Runs and weights are named by all they depend on, and by nothing else."""
+
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import attnx
+from attnx.catalog import Catalog
+from attnx.data import Source, load_data
+from attnx.datasets import Dataset
+from attnx.identity import library_versions, plugins_used, run_name, weights_name
+from attnx.resolve import Plan, resolve
+from attnx.spec import RunSpec
+
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(scope="module")
+def catalog() -> Catalog:
+    return Catalog.installed()
+
+
+def plan(catalog: Catalog, **fields: Any) -> Plan:
+    return resolve(
+        RunSpec.model_validate({"task": "sdc-text", "model": "mlp", "metrics": ("nnz",), **fields}), catalog
+    )
+
+
+def test_a_run_has_the_same_name_every_time(catalog: Catalog) -> None:
+    assert run_name(plan(catalog), Source(), CPU) == run_name(plan(catalog), Source(), CPU)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"seeds": (1,)},
+        {"model": "mlp:hidden=4"},
+        {"projection": "sparsemax"},
+        {"metrics": ("entropy",)},
+        {"training": {"epochs": 3}},
+        {"limit": {"test": 5}},
+        {"model": "mlp:hidden=128"},  # the same run, but its rows are called otherwise
+    ],
+)
+def test_another_spec_has_another_name(catalog: Catalog, change: dict[str, Any]) -> None:
+    assert run_name(plan(catalog, **change), Source(), CPU) != run_name(plan(catalog), Source(), CPU)
+
+
+def test_another_library_makes_another_run(catalog: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
+    versions = library_versions()
+    assert {"torch", "captum", "numpy", "scikit-learn"} <= versions.keys()
+    before = run_name(plan(catalog), Source(), CPU)
+    monkeypatch.setattr("attnx.identity.library_versions", lambda: versions | {"captum": "99"})
+    assert run_name(plan(catalog), Source(), CPU) != before
+
+
+def test_a_file_deep_in_the_data_directory_counts_and_that_of_another_dataset_does_not(
+    catalog: Catalog, tmp_path: Path
+) -> None:
+    review = tmp_path / "imdb" / "train" / "pos" / "0.txt"
+    other = tmp_path / "sst" / "train.jsonl"
+    for path in (review, other):
+        path.parent.mkdir(parents=True)
+        path.write_text("fine")
+    asked, source = plan(catalog, task="imdb"), Source(directory=tmp_path)
+    before = run_name(asked, source, CPU)
+    other.write_text("changed")
+    assert run_name(asked, source, CPU) == before
+    review.write_text("changed")
+    assert run_name(asked, source, CPU) != before
+
+
+def test_what_the_registry_says_of_the_data_counts(catalog: Catalog) -> None:
+    asked = plan(catalog, task="imdb")
+    known = dict(catalog.registry.datasets)
+    dataset: Dataset = known["imdb"]
+    fewer = {**known, "imdb": dataset.model_copy(update={"sources": dataset.sources[:1]})}
+    assert run_name(asked, Source(datasets=known), CPU) != run_name(asked, Source(datasets=fewer), CPU)
+
+
+def test_a_file_named_in_an_option_counts_for_run_and_weights(catalog: Catalog, tmp_path: Path) -> None:
+    vectors = tmp_path / "vectors.txt"
+    vectors.write_text("a 1 2\n")
+    asked = plan(catalog, model=f"mlp:embeddings={vectors}")
+    data = load_data(asked.task.make(), Source(), asked.spec.limit)
+    before = run_name(asked, Source(), CPU), weights_name(asked, data, 0, CPU)
+    vectors.write_text("a 2 1\n")
+    os.utime(vectors, ns=(1, 1))
+    after = run_name(asked, Source(), CPU), weights_name(asked, data, 0, CPU)
+    assert before[0] != after[0]
+    assert before[1] != after[1]
+
+
+def test_weights_depend_on_data_and_seed_and_not_on_metrics(catalog: Catalog) -> None:
+    asked = plan(catalog)
+    data = load_data(asked.task.make(), Source(), asked.spec.limit)
+    name = weights_name(asked, data, 0, CPU)
+    assert weights_name(plan(catalog, metrics=("entropy", "focus")), data, 0, CPU) == name
+    assert weights_name(asked, data, 1, CPU) != name
+    assert weights_name(asked, replace(data, fingerprint="other"), 0, CPU) != name
+
+
+def test_every_package_of_a_plugin_is_part_of_its_code(catalog: Catalog) -> None:
+    parts = plan(catalog).parts
+    by_name = {used.plugin: used.code for used in plugins_used(parts)}
+    assert {"text", "sdc", "shape", "projections", "baselines"} == by_name.keys()
+    assert len(set(by_name.values())) == 5
+
+
+def test_a_metric_that_follows_training_is_added_without_losing_the_weights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ATTNX_HOME", str(tmp_path / "home"))
+    small: dict[str, Any] = {"task": "sdc-error-mode-1:train=40,dev=40,test=60", "training": {"epochs": 2}}
+    both = attnx.evaluate(**small, metrics=["focus", "nnz"], progress=False)
+    monkeypatch.setattr("attnx.evaluator.train", lambda *_, **__: pytest.fail("trained again"))
+    fewer = attnx.evaluate(**small, metrics=["entropy"], progress=False)
+    assert fewer.provenance.weights == both.provenance.weights
+    monkeypatch.undo()
+    monkeypatch.setenv("ATTNX_HOME", str(tmp_path / "home"))
+    shutil.rmtree(tmp_path / "home" / "weights")
+    attnx.evaluate(**small, metrics=["entropy"], progress=False, fresh=True)
+    more = attnx.evaluate(**small, metrics=["focus"], progress=False)  # trained again, to be followed
+    assert more.provenance.weights == both.provenance.weights
+    assert any(curve.metric == "focus" and curve.axis == "epoch" for curve in more.curves)
