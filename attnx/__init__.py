@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     )
     from .randomness import Randomness
     from .ranking import ranked
-    from .results import Report, StudyReport, Summary
+    from .results import Report, StudyReport
     from .spec import Options, RunSpec, Training
     from .studies import Finding, Lab, Outputs, Study
     from .types import (
@@ -75,7 +75,7 @@ _MODULES = {
     ),
     "randomness": ("Randomness",),
     "ranking": ("ranked",),
-    "results": ("Report", "StudyReport", "Summary"),
+    "results": ("Report", "StudyReport"),
     "spec": (
         "Options",
         "RunSpec",
@@ -103,7 +103,6 @@ __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
     "fetch_dataset",
     "Report",
     "StudyReport",
-    "Summary",
     "RunSpec",
     "Training",
     "AttentionProjection",

@@ -38,8 +38,8 @@ def print_study(report: StudyReport, console: Console | None = None) -> None:
         ["setting", "measure"], ["mean", "95 % interval"] + ["published"] * published, ["in"] * published
     )
     for f in report.findings:
-        cells = [f.setting, f"{f.measure} {ARROWS[f.direction]}".rstrip(), format_number(f.mean)]
-        cells.append(f"[{format_number(f.low)}, {format_number(f.high)}]")
+        measure = f"{f.measure} {ARROWS[f.direction]}".rstrip()
+        cells = [f.setting, measure, format_number(f.mean), f.interval]
         cells += [format_number(f.published), f.source] if published else []
         _add(table, cells)
     console.print(table)

@@ -59,6 +59,11 @@ class Summary(_Record):
         """The interval as tables show it."""
         return f"[{format_number(self.low)}, {format_number(self.high)}]"
 
+    @property
+    def shown(self) -> str:
+        """The mean with its interval as tables show them."""
+        return f"{format_number(self.mean)} {self.interval}"
+
 
 class Curve(_Record):
     """A line in a figure, for one seed."""
@@ -235,6 +240,11 @@ class Finding(_Record):
     seeds: tuple[Number, ...]
     published: Number
     source: str
+
+    @property
+    def interval(self) -> str:
+        """The interval as tables show it; nothing where there is none."""
+        return "" if self.low is None else f"[{format_number(self.low)}, {format_number(self.high)}]"
 
 
 class StudyReport(_Record):

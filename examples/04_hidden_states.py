@@ -39,7 +39,7 @@ for (model, projection, method), published in PUBLISHED.items():
     )
     accuracy = sum(quality.accuracy for quality in report.quality) / len(seeds)
     taus = [report.select("tau", reference=reference) for reference in (method, f"{method}-hidden")]
-    cells = [f"{tau.mean:.3f} {tau.interval} ({p:.2f})" for tau, p in zip(taus, published, strict=True)]
+    cells = [f"{tau.shown} ({p:.2f})" for tau, p in zip(taus, published, strict=True)]
     order = "" if taus[0].mean < taus[1].mean else "  other order"
     print(
         f"{model:<15} {projection:<10} {accuracy:>8.3f} {method:<8} {cells[0]:>28} {cells[1]:>28}{order}",

@@ -17,10 +17,6 @@ LIMITS = {"imdb": "train=1000,dev=200,test=400"}  # of the tasks that are not ta
 METRICS = ["delta-js", "decision-flip", "flip-fraction", "permutation", "adversarial-attention"]
 
 
-def show(summary: attnx.Summary) -> str:
-    return f"{summary.mean:.3f} {summary.interval}"
-
-
 data_dir = sys.argv[1]
 seeds = range(int(sys.argv[2]) if len(sys.argv) > 2 else 3)
 for task in sys.argv[3:] or ["sst", "imdb"]:
@@ -38,14 +34,14 @@ for task in sys.argv[3:] or ["sst", "imdb"]:
     print(f"{'ranking':<22} {'ΔJS':>22} {'ΔJS < 0':>22} {'removed to flip':>22} {'never flips':>22}")
     for ranking in RANKINGS:
         measures = ("delta-js", "negative", "fraction", "never")
-        cells = [show(report.select(measure, explanation=ranking)) for measure in measures]
+        cells = [report.select(measure, explanation=ranking).shown for measure in measures]
         print(f"{ranking:<22} " + " ".join(f"{cell:>22}" for cell in cells))
     print("decision flips without i*, without a random unit (published: SS, IMDB, HAN)")
     for cell, published in (("both", 2.2), ("top-only", 12.2), ("random-only", 1.4), ("neither", 84.2)):
-        print(f"  {cell:<20} {show(report.select(cell))} ({published / 100:.3f})")
+        print(f"  {cell:<20} {report.select(cell).shown} ({published / 100:.3f})")
     for measure, words in (
         ("median", "median change of the output under 100 permutations"),
         ("max-jsd", "ε-max JSD of adversarial attention (at most 0.693)"),
         ("adversaries", "share of searches that kept the output within ε"),
     ):
-        print(f"{words:<52} {show(report.select(measure))}")
+        print(f"{words:<52} {report.select(measure).shown}")
