@@ -28,7 +28,7 @@ bench: $(READY)
 clean:
 	rm -rf $(VENV) build dist
 
-# Everything is installed from the pins in constraints.txt; torch is the CPU build.
+# Everything is installed from the pins in constraints.txt.
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"

@@ -29,7 +29,7 @@ def print_study(report: StudyReport, console: Console | None = None) -> None:
     console = console or _console()
     names = report.labels
     console.print(
-        f"\n{report.study.label} · {names['task']} · {names['model']} · {names['projection']} · "
+        f"\n{report.study.label} · {names['task']} · {names['model']} · {names['projection']}\n"
         f"{_seeds(len(report.spec.seeds))}, {report.data['test']} test examples\n",
         markup=False,
     )

@@ -11,6 +11,15 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
+
+from attnx.catalog import Catalog
+from attnx.data import Source, load_data
+from attnx.progress import Progress
+from attnx.resolve import resolve
+from attnx.spec import RunSpec
+from attnx.studies import Lab
+from attnx.testing import check
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -43,9 +52,29 @@ def test_documented_command_prints_what_is_shown(command, shown, tmp_path):
         assert any(re.fullmatch(pattern, found.rstrip()) for found in lines), f"{line!r} not in\n{output}"
 
 
+def blocks(page):
+    return re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL)
+
+
+def test_components_of_the_plugin_guide_work():
+    guide = {}
+    for block in blocks("docs/plugins.md"):
+        if "class " in block:
+            exec(block, guide)
+    check("metric", guide["TopShare"]())
+    catalog = Catalog.installed()
+    spec = RunSpec.model_validate(
+        {"task": "sdc-2d:train=60,dev=30,test=40", "training": {"epochs": 1}, "seeds": (0, 1)}
+    )
+    plan = resolve(spec, catalog)
+    data = load_data(plan.task.make(), Source(), spec.limit)
+    lab = Lab(plan, catalog, data, torch.device("cpu"), Progress("off"), plan.task, spec)
+    (finding,) = guide["SparseGap"]()(lab)
+    assert finding.values.shape == (2, 40)
+
+
 def test_python_examples_of_the_readme_run(tmp_path):
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
-    assert blocks
-    for block in blocks:
+    assert blocks("README.md")
+    for block in blocks("README.md"):
         result = subprocess.run([sys.executable, "-c", block], capture_output=True, text=True, check=False)
         assert result.returncode == 0, result.stderr
