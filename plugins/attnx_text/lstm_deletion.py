@@ -118,8 +118,9 @@ class _Cell:
 
     def step(self, x: Tensor, h: Tensor, c: Tensor, gates: Tensor) -> None:
         """Read one column [G, 4H] into states [R, G, H] in place; `gates` [R, G, 4H] is scratch space."""
-        torch.mm(h.flatten(0, 1), self.recurrent, out=gates.flatten(0, 1))
-        i, f, g, o = gates.add_(x).sigmoid_().chunk(4, -1)
+        entering = gates.copy_(x).flatten(0, 1)  # [R·G, 4H]
+        torch.addmm(entering, h.flatten(0, 1), self.recurrent, out=entering)
+        i, f, g, o = gates.sigmoid_().chunk(4, -1)
         c.mul_(f).addcmul_(i, g.sub_(0.5), value=4)  # 2c ← f·2c + 2·i·tanh
         torch.sigmoid(c, out=h)
         h.sub_(0.5).mul_(o)  # h/2 ← o·tanh(c)/2
