@@ -15,6 +15,7 @@ from .progress import Progress
 from .requests import validated
 from .resolve import resolve
 from .results import Report, StudyReport
+from .sources import source_in_use
 from .spec import Choice, Limit
 from .store import Runs, home
 from .studies import carry_out_study
@@ -112,8 +113,12 @@ def study(
 
 
 def fetch_dataset(name: str) -> Path:
-    """The folder of a dataset of the registry, fetched when it is not on this machine yet."""
-    return _source(Catalog.installed(), None, Progress()).fetch(name).folder
+    """The folder of a dataset of the registry, fetched when it is not on this machine yet.
+
+    Within a run it is looked for where the run's own data is.
+    """
+    source = source_in_use() or _source(Catalog.installed(), None, Progress())
+    return source.fetch(name).folder
 
 
 def _installed() -> Catalog:

@@ -48,14 +48,16 @@ def carry_out(
     runs = runs or Runs()
     source = source or Source()
     if not plan.repeatable:
-        return Outcome(run(plan, "", source, progress or Progress()), None, stored=False)
+        with source.in_use():
+            return Outcome(run(plan, "", source, progress or Progress()), None, stored=False)
     name = run_name(plan, source, choose_device(plan.spec.device))
     found = None if fresh else runs.find(name)
     if found is not None:
         return Outcome(found, runs.folder(name), stored=True)
     check_writable(runs.root, "--out")
     check_writable(Weights().root, "ATTNX_HOME")
-    report = run(plan, name, source, progress or Progress())
+    with source.in_use():
+        report = run(plan, name, source, progress or Progress())
     return Outcome(report, runs.write(report), stored=False)
 
 

@@ -225,7 +225,8 @@ def run_study(
     device = choose_device(spec.device)
     data = load_data(plan.task.make(), source, spec.limit)
     lab = Lab(plan, catalog, data, device, progress, part, spec)
-    findings = part.make()(lab)
+    with source.in_use():
+        findings = part.make()(lab)
     return StudyReport(
         study=part.choice,
         labels={p.kind: p.label for p in (plan.task, plan.model, plan.projection)},

@@ -15,7 +15,8 @@ from attnx.resolve import find_part, resolve
 from attnx.spec import Choice, RunSpec
 from attnx.studies import Lab
 from attnx.testing import toy_data
-from attnx_retraining.published import MEISTER_2, MEISTER_3, MEISTER_5, WEN_2, WEN_3
+from attnx_retraining.adversarial_model import AdversarialModel
+from attnx_retraining.published import MEISTER_2, MEISTER_3, MEISTER_5, WEN_2, WEN_3, WEN_4, Table
 
 
 @pytest.fixture(scope="session")
@@ -59,3 +60,34 @@ def test_nothing_is_published_beside_another_task_model_or_projection(
 ) -> None:
     assert published(catalog, WEN_2, "fixed attention", **other) is None
     assert published(catalog, MEISTER_3, **other) is None
+    assert published(catalog, MEISTER_5, "frozen", "accuracy", **other) is None
+
+
+@pytest.mark.parametrize(
+    "table", [MEISTER_2, MEISTER_3, MEISTER_5, WEN_2, WEN_3, WEN_4], ids=lambda t: t.source
+)
+def test_every_published_value_has_a_task_and_a_model_to_stand_beside(catalog: Catalog, table: Table) -> None:
+    for task, encoder, scorer, *row in table.values:
+        assert published(catalog, table, *row, task=task, model=f"{encoder}:scorer={scorer}") is not None
+
+
+@pytest.mark.parametrize(
+    ("options", "wen", "meister"),
+    [
+        ("", 0.036, 0.76),
+        (":divergence=0.0008", 0.036, 0.76),
+        (":divergence=0.01", None, 0.76),
+        (":distance=jsd", None, 0.76),
+        (":moves=all", 0.036, None),
+    ],
+)
+def test_an_adversary_stands_beside_one_that_was_driven_alike(
+    catalog: Catalog, options: str, wen: float | None, meister: float | None
+) -> None:
+    asked = RunSpec.model_validate({"task": "sst", "model": "bilstm-add"})
+    part = find_part(catalog, "study", Choice.parse(f"adversarial-model{options}"))
+    lab = Lab(resolve(asked, catalog), catalog, toy_data(), torch.device("cpu"), Progress(), part, asked)
+    study: AdversarialModel = part.make()
+    for name, measure, value in (("unfrozen", "tvd", wen), ("frozen", "accuracy", meister)):
+        finding = Finding(name, measure, "none", np.zeros((1, 1)))
+        assert study._beside(lab, finding, name, measure).published == value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -135,3 +136,15 @@ def test_real_vectors_cover_real_words() -> None:
     assert np.allclose(found["the"][:3], [0.418, 0.24968, -0.41242])
     logits = read(build("bilstm", embeddings=str(path)), toy_data().test).logits
     assert logits.isfinite().all()
+
+
+def test_vectors_are_looked_for_in_the_data_directory_of_the_run(tmp_path: Path, cli: Any) -> None:
+    (tmp_path / "glove-50d").mkdir()
+    (tmp_path / "glove-50d" / "glove.6B.50d.txt").write_text("signal 1 2 3\nother 3 2 1\n")
+    model = "mlp:embeddings=glove-50d,hidden=4"
+    code, _, err = cli(
+        "evaluate", "--task", "sdc-text:train=40,dev=20,test=20", "--model", model, "--metric", "nnz",
+        "--train", "epochs=1", "--data-dir", str(tmp_path),
+    )  # fmt: skip
+    assert (code, err.splitlines()[-1].startswith("error")) == (4, True)
+    assert f"'{tmp_path / 'glove-50d' / 'glove.6B.50d.txt'}'" in err
