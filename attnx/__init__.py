@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .api import evaluate, fetch_dataset, study
     from .batching import similar_lengths
-    from .component import Card
+    from .component import Card, did_you_mean
     from .data import Source
     from .divergences import js_divergence, total_variation
     from .errors import AttnxError, CheckFailed, DataError, PluginError, UsageError
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .results import Report, StudyReport
     from .spec import Options, RunSpec, Training
     from .studies import Finding, Lab, Outputs, Study
+    from .text_files import parse_object, read_json_lines, read_lines, read_text
     from .types import (
         Axis,
         Batch,
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "api": ("evaluate", "fetch_dataset", "study"),
     "batching": ("similar_lengths",),
-    "component": ("Card",),
+    "component": ("Card", "did_you_mean"),
     "data": ("Source",),
     "divergences": (
         "js_divergence",
@@ -82,6 +83,7 @@ _MODULES = {
         "Training",
     ),
     "studies": ("Finding", "Lab", "Outputs", "Study"),
+    "text_files": ("parse_object", "read_json_lines", "read_lines", "read_text"),
     "types": (
         "Axis",
         "Batch",
@@ -132,6 +134,11 @@ __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
     "Trace",
     "Randomness",
     "Source",
+    "read_lines",
+    "read_text",
+    "read_json_lines",
+    "parse_object",
+    "did_you_mean",
     "similar_lengths",
     "class_output",
     "ranked",

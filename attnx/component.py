@@ -90,5 +90,6 @@ class Component:
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """The nearest known name as a question, or nothing."""
-    near = get_close_matches(name, sorted(known), n=1, cutoff=0.6)
-    return f" Did you mean '{near[0]}'?" if near else ""
+    lowered = {other.lower(): other for other in sorted(known)}
+    near = get_close_matches(name.lower(), lowered, n=1, cutoff=0.6)
+    return f" Did you mean '{lowered[near[0]]}'?" if near else ""

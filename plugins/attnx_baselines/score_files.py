@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import gzip
-import json
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -10,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from attnx import DataError
+from attnx import DataError, read_json_lines
 
 Scores = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -40,22 +38,10 @@ def _checked(given: Any, what: str) -> Scores:
 
 
 def _lines(file: Path) -> Iterator[tuple[str, Any]]:
-    opened = gzip.open if file.suffix == ".gz" else open
-    try:
-        with opened(file, "rt", encoding="utf-8") as lines:
-            for number, line in enumerate(lines, start=1):
-                if line.strip():
-                    yield _entry(line, f"{file}, line {number}")
-    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
-        raise DataError(f"{file} cannot be read: {error}") from error
-
-
-def _entry(line: str, where: str) -> tuple[str, Any]:
-    try:
-        entry = json.loads(line)
-        return str(entry["id"]), entry["scores"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise DataError(f'{where}: expected {{"id": ..., "scores": [...]}}.') from error
+    for number, entry in read_json_lines(file):
+        if not entry.keys() >= {"id", "scores"}:
+            raise DataError(f'\'{file}\', line {number}: expected {{"id": ..., "scores": [...]}}.')
+        yield str(entry["id"]), entry["scores"]
 
 
 def _arrays(file: Path) -> Iterator[tuple[str, Any]]:

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from attnx import DataError, Source, Task, TaskData
+from attnx import DataError, Source, Task, TaskData, read_json_lines, read_text
 
 from .marked import make_sample
 from .options import RationaleOptions
 from .passages import Account, Marks, Passage, make_data
-from .reading import find_file, find_label, read_json_lines, read_text, value_of
+from .reading import find_file, find_label, value_of
 
 FILES = {"train": "train.jsonl", "dev": "val.jsonl", "test": "test.jsonl"}
 LABELS = {"NEG": 0, "POS": 1, "0": 0, "1": 1}
@@ -48,7 +48,8 @@ class EraserMovies(Task):
 
 
 def _read(path: Path) -> Iterator[Passage]:
-    for where, row in read_json_lines(path):
+    for number, row in read_json_lines(path):
+        where = f"'{path}', line {number}"
         yield _review(row, where) if "text" in row else _annotation(row, path.parent / "docs", where)
 
 

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from attnx import DataError, Source, Task, TaskData
+from attnx import DataError, Source, Task, TaskData, parse_object, read_text
 
 from .marked import make_sample
 from .options import HateXplainOptions
 from .passages import Account, Marks, Passage, agreed, make_data
-from .reading import find_file, find_label, read_json, value_of
+from .reading import find_file, find_label, value_of
 
 LABELS = {"hatespeech": 0, "normal": 1, "offensive": 2}
 NORMAL = LABELS["normal"]
@@ -35,7 +35,7 @@ class HateXplain(Task):
     def load(self, source: Source) -> TaskData:
         fetched = source.fetch(DATASET)
         path, divided = (find_file(fetched.folder, f"{n}.json") for n in ("dataset", "post_id_divisions"))
-        posts, divisions = read_json(path), read_json(divided)
+        posts, divisions = (parse_object(read_text(file), f"'{file}'") for file in (path, divided))
         account = Account()
         splits = {
             split: self._read(posts, value_of(divisions, name, list, f"'{divided}'"), path, split, account)

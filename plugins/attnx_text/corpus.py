@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from attnx import DataError, Example, TaskData
+from attnx import DataError, Example, TaskData, did_you_mean
 
-from .label_names import nearest
 from .preprocessing import WordSplitter
 from .rows import Row, Rows, RowStream
 from .task_options import TextOptions
@@ -66,7 +65,7 @@ class Labels:
             return self.known[int(given)]
         names = ", ".join(f"{number} {name}" for number, name in enumerate(self.known))
         raise DataError(
-            f"'{origin}', line {line}: unknown label '{given[:40]}'.{nearest(given, self.known)} "
+            f"'{origin}', line {line}: unknown label '{given[:40]}'.{did_you_mean(given, self.known)} "
             f"Labels: {names}."
         )
 

@@ -6,10 +6,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from attnx import DataError, Source, Task, TaskData, UsageError
+from attnx import DataError, Source, Task, TaskData, UsageError, did_you_mean
 
 from .corpus import Labels, make_data
-from .label_names import SENTIMENT, nearest
+from .label_names import SENTIMENT
 from .rows import Row, Rows, RowStream
 from .samples import make_sample
 from .task_options import HfDatasetOptions
@@ -92,12 +92,14 @@ def _load(library: Any, options: HfDatasetOptions, offline: bool) -> Any:
 def _split(splits: Any, name: str, options: HfDatasetOptions) -> Any:
     if name not in splits:
         known = ", ".join(splits)
-        raise DataError(f"'{options.name}' has no split '{name}'.{nearest(name, splits)} Splits: {known}.")
+        raise DataError(
+            f"'{options.name}' has no split '{name}'.{did_you_mean(name, splits)} Splits: {known}."
+        )
     table = splits[name]
     for column in (options.text, options.label):
         if column not in table.column_names:
             raise DataError(
-                f"'{options.name}' has no column '{column}'.{nearest(column, table.column_names)} "
+                f"'{options.name}' has no column '{column}'.{did_you_mean(column, table.column_names)} "
                 f"Columns: {', '.join(table.column_names)}."
             )
     return table.select_columns([options.text, options.label])

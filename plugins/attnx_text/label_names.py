@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
+
+from attnx import did_you_mean
 
 SENTIMENT = ("negative", "positive")
 STARS = ("1 star", "2 stars", "3 stars", "4 stars", "5 stars")
@@ -47,13 +48,6 @@ DIABETES = ("no diabetes", "diabetes")
 ANEMIA = ("acute", "chronic")
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """The nearest known name as a question, or nothing."""
-    lowered = {other.lower(): other for other in sorted(known)}
-    near = get_close_matches(name.lower(), lowered, n=1, cutoff=0.5)
-    return f" Did you mean '{lowered[near[0]]}'?" if near else ""
-
-
 def find_names(given: Iterable[str], known: Sequence[str]) -> tuple[str, ...]:
     """The known names that are meant, each in full or by its last part; a ValueError names the nearest."""
     return tuple(_find_name(name, known) for name in given)
@@ -68,5 +62,5 @@ def _find_name(name: str, known: Sequence[str]) -> str:
     if matches:
         raise ValueError(f"'{name}' may be {' or '.join(matches)}: give the full name")
     short = {full.rpartition(".")[2]: full for full in known}
-    hint = nearest(name, known) or nearest(name, short)
+    hint = did_you_mean(name, known) or did_you_mean(name, short)
     raise ValueError(f"there is no '{name}'.{hint} Names: {', '.join(known)}")

@@ -123,11 +123,20 @@ def test_scores_that_are_no_list_of_numbers_are_named(bad: Any, tmp_path: Path) 
         precomputed(path)
 
 
-@pytest.mark.parametrize("line", ["[1, 2]", '{"id": "x"}', '{"scores": [1]}', "{", "3"])
-def test_a_line_of_another_form_is_named_by_its_number(line: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("[1, 2]", ": a JSON object is needed, not a list"),
+        ('{"id": "x"}', ": expected"),
+        ('{"scores": [1]}', ": expected"),
+        ("{", ", column 2: not JSON"),
+        ("3", ": a JSON object is needed, not a int"),
+    ],
+)
+def test_a_line_of_another_form_is_named_by_its_number(line: str, said: str, tmp_path: Path) -> None:
     path = write_jsonl(tmp_path, {"toy-0": [1]})
     path.write_text(path.read_text() + line + "\n")
-    with pytest.raises(DataError, match=rf"^{path}, line 2: expected"):
+    with pytest.raises(DataError, match=rf"^'{path}', line 2{said}"):
         precomputed(path)
 
 
@@ -148,7 +157,7 @@ def test_a_damaged_file_is_named(name: str, content: bytes | str, tmp_path: Path
     else:
         assert isinstance(content, bytes)
         path.write_bytes(content)
-    with pytest.raises(DataError, match=rf"^{path} (cannot be read|has no scores)"):
+    with pytest.raises(DataError, match=rf"^'?{path}'? (cannot be read|cannot be unpacked|has no scores)"):
         precomputed(path)
 
 

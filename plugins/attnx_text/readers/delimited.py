@@ -7,11 +7,9 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from attnx import DataError
+from attnx import DataError, did_you_mean, read_lines
 
-from ..label_names import nearest
 from ..rows import Row, RowStream
-from .text_file import read_lines
 
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
 
@@ -102,7 +100,7 @@ def _column(path: Path, header: Sequence[str], name: str) -> int:
     if name in header:
         raise DataError(f"'{path}', line 1: column '{name}' occurs twice.")
     columns = ", ".join(f"'{_short(column)}'" for column in header)
-    hint = _other_delimiter(header) or nearest(name, header)
+    hint = _other_delimiter(header) or did_you_mean(name, header)
     raise DataError(f"'{path}', line 1: there is no column '{name}'.{hint} Columns: {columns}.")
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from attnx import DataError
+from attnx import DataError, read_text
 
 from ..rows import Row, RowStream
-from .text_file import read_text
 
 
 def read_folders(

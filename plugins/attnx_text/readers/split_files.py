@@ -12,9 +12,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from attnx import DataError
-
-from ..label_names import nearest
+from attnx import DataError, did_you_mean
 
 ORIGINAL = "jw"  # the prefix of files prepared as Jain and Wallace did
 SPLITS = ("train", "dev", "test")
@@ -38,7 +36,7 @@ def find_split_files(folder: Path, prefix: str, kinds: tuple[str, ...]) -> tuple
     wanted = "" if prefix == "auto" else prefix
     names = " and ".join(f"{wanted}{'.' * bool(wanted)}{split}.{kinds[0]}" for split in ("train", "test"))
     there = f" Choose others with files={' or files='.join(whole)}." if whole else ""
-    raise DataError(f"'{folder}' does not hold {names}.{nearest(wanted, whole)}{there}")
+    raise DataError(f"'{folder}' does not hold {names}.{did_you_mean(wanted, whole)}{there}")
 
 
 def _by_prefix(folder: Path, kinds: tuple[str, ...]) -> dict[str, dict[str, Path]]:

@@ -6,11 +6,9 @@ from contextlib import closing
 from itertools import islice
 from pathlib import Path
 
-from attnx import DataError
+from attnx import DataError, did_you_mean, read_lines
 
-from ..label_names import nearest
 from ..rows import Row, RowStream
-from .text_file import read_lines
 
 HEADER_ROWS = 3
 
@@ -28,7 +26,7 @@ def read_tab(path: Path, text: str = "Text", label: str = "Category") -> RowStre
         for name in (text, label):
             if name not in names:
                 raise DataError(
-                    f"'{path}', line 1: there is no column '{name}'.{nearest(name, names)} "
+                    f"'{path}', line 1: there is no column '{name}'.{did_you_mean(name, names)} "
                     f"Columns: {', '.join(names)}."
                 )
         text_at, label_at = names.index(text), names.index(label)

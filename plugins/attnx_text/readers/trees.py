@@ -6,10 +6,9 @@ import re
 from contextlib import closing
 from pathlib import Path
 
-from attnx import DataError
+from attnx import DataError, read_lines
 
 from ..rows import Row, RowStream
-from .text_file import read_lines
 
 # A leaf is "(2 word)"; the sentence's own label follows the first bracket.
 _LEAF = re.compile(r"\([0-4] ([^()\s]+)\)")

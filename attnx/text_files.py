@@ -1,15 +1,16 @@
-"""Lines of a text file, compressed or not."""
+"""Text files, compressed or not; whatever is wrong with one is said in one line."""
 
 from __future__ import annotations
 
 import gzip
+import json
 import zlib
 from collections.abc import Generator
 from contextlib import closing
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
-from attnx import DataError
+from .errors import DataError
 
 BINARY = b"\0"
 
@@ -36,6 +37,27 @@ def read_text(path: Path, encoding: str = "utf-8-sig") -> str:
     """A whole file."""
     with closing(read_lines(path, encoding)) as lines:
         return "".join(lines)
+
+
+def read_json_lines(path: Path) -> Generator[tuple[int, dict[str, Any]], None, None]:
+    """The objects of a file, one a line, with the numbers of their lines; a blank line is passed over."""
+    with closing(read_lines(path)) as lines:
+        for number, line in enumerate(lines, start=1):
+            if line.strip():
+                yield number, parse_object(line.rstrip(), f"'{path}', line {number}")
+
+
+def parse_object(text: str, where: str) -> dict[str, Any]:
+    """The JSON object that stands in a place."""
+    try:
+        found = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise DataError(f"{where}, column {error.colno}: not JSON: {error.msg}.") from error
+    except RecursionError as error:
+        raise DataError(f"{where}: nested too deeply.") from error
+    if not isinstance(found, dict):
+        raise DataError(f"{where}: a JSON object is needed, not a {type(found).__name__}.")
+    return found
 
 
 def _open(path: Path) -> BinaryIO:
