@@ -112,7 +112,9 @@ class Convolutions(Encoder):
             for kernel, count in zip(kernels, channels, strict=True)
             if count
         )
+        self.activation = nn.ReLU()
 
     def states(self, vectors: Tensor, lengths: Tensor, within: Tensor) -> Tensor:
         x = vectors.masked_fill(~within, 0.0).transpose(1, 2)  # [B, E, L]
-        return torch.cat([convolve(x) for convolve in self.filters], 1).relu().transpose(1, 2)
+        hidden: Tensor = self.activation(torch.cat([convolve(x) for convolve in self.filters], 1))
+        return hidden.transpose(1, 2)  # [B, L, H]

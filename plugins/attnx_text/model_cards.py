@@ -20,7 +20,8 @@ def model_cards() -> list[Card]:
     return [
         _model("bilstm", "bilstm:BiLstm", "Reads words with an LSTM in each direction.",
                "BiLstmOptions", JAIN, (*PROVIDES, "fast-deletion", "fast-influence")),
-        _model("cnn", "cnn:Cnn", "Reads words through filters of several widths.", "CnnOptions", WEN),
+        _model("cnn", "cnn:Cnn", "Reads words through filters of several widths.", "CnnOptions", WEN,
+               (*PROVIDES, "rescale")),
         _model("mlp", "mlp:Mlp", "Reads each word alone through a hidden layer of ReLU.",
                "SequenceOptions", WEN, (*PROVIDES, "rescale")),
         _model("average", "average:Average", "Reads each word alone through a linear map and tanh.",

@@ -27,8 +27,9 @@ RESCALING: dict[str, Make] = {
     "fcam mlp on segments": partial(features, focus="mlp", classifier="mlp", layer=0),
     "mlp": TEXT["mlp"],
     "average": TEXT["average"],
+    "cnn": TEXT["cnn"],
 }
-NOT_RESCALING = ["cnn", "bilstm", "transformer", "han"]
+NOT_RESCALING = ["bilstm", "transformer", "han"]
 
 
 def change_of_logit(model: Model, data: TaskData, baseline: str) -> tuple[Tensor, Tensor]:
