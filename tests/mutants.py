@@ -1,0 +1,318 @@
+"""For every kind of component a correct one, and for every law one that breaks it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attnx.component import Kind
+from attnx.protocols import ImportanceMethod, Metric, Model, SplitMetric, Task
+from attnx.testing import ToyModel, toy_data
+from attnx.testing.toy import ToySoftmax
+from attnx.types import Axis, Batch, Conclusion, Corpus, Evidence, Measure, TaskData, Trace
+
+SPLITS = ("train", "dev", "test")
+
+# Correct components.
+
+
+class ToyTask(Task):
+    """The toy sentences that have a rationale, under another name in each split."""
+
+    provides = ("words", "rationale")
+
+    def load(self, source: Any) -> TaskData:
+        return self.sample()
+
+    def sample(self) -> TaskData:
+        known = [example for example in toy_data().test if example.rationale is not None]
+        train, dev, test = (
+            tuple(replace(example, id=f"{split}-{example.id}") for example in known) for split in SPLITS
+        )
+        return replace(toy_data(), train=train, dev=dev, test=test)
+
+
+class Weights(ImportanceMethod):
+    """The attention weights."""
+
+    def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
+        return trace.attention
+
+
+class Gradients(ImportanceMethod):
+    """The gradient of the logits' sum times the embeddings, through a forward pass of its own."""
+
+    needs = ("gradient",)
+
+    def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
+        embeddings = trace.embeddings.detach().requires_grad_()
+        logits = model.run(trace.batch, embeddings).logits
+        (gradient,) = torch.autograd.grad(logits[:, 1].sum(), embeddings)
+        return (gradient * embeddings).sum(-1).masked_fill(~trace.batch.mask, 0.0)
+
+
+class OnRationale(Metric):
+    """The explanation's weight on the rationale, and the share of examples with more than t."""
+
+    needs = ("rationale",)
+    family = "ground-truth"
+    measures = (Measure("weight", "up", (0, 1)),)
+    axis: Axis | None = Axis("weight above t", "t", (0.0, 0.5, 1.0))
+
+    def __call__(self, evidence: Evidence) -> Tensor:
+        total = evidence.explanation.values.sum(1)
+        return (evidence.explanation.values * evidence.trace.batch.rationale).sum(1) / total
+
+    def with_curve(self, evidence: Evidence) -> tuple[Tensor, Tensor]:
+        assert self.axis is not None
+        weight = self(evidence)
+        return weight, (weight[:, None] > torch.tensor(self.axis.points)).double()
+
+
+class WeightByLength(SplitMetric):
+    """The top unit's mean weight in a split, and the same by number of units."""
+
+    family = "shape"
+    whole_split = True
+    measures = (Measure("top weight", "none", (0, 1)),)
+
+    def keep(self, evidence: Evidence, corpus: Corpus) -> tuple[Tensor, ...]:
+        return evidence.explanation.values.amax(1), evidence.trace.batch.mask.sum(1)
+
+    def conclude(self, kept: tuple[Tensor, ...], corpus: Corpus) -> Conclusion:
+        top, units = kept
+        lengths = corpus.unit_counts.unique().tolist()
+        by_length = torch.stack([top[units == length].mean() for length in lengths])
+        return Conclusion(top.mean()[None], ((Axis("top weight", "units", tuple(lengths)), by_length),))
+
+
+CORRECT: dict[str, tuple[Kind, Any]] = {
+    "projection": ("projection", ToySoftmax()),
+    "model": ("model", ToyModel()),
+    "task": ("task", ToyTask()),
+    "importance": ("importance", Weights()),
+    "importance with gradients": ("importance", Gradients()),
+    "metric": ("metric", OnRationale()),
+    "metric without a curve": ("metric", type("Scalar", (OnRationale,), {"axis": None})()),
+    "metric of a whole split": ("metric", WeightByLength()),
+}
+
+
+def mutant(correct: type, **methods: Any) -> Any:
+    """A component of that class with some methods or declarations of its own."""
+    return type(f"Mutant{correct.__name__}", (correct,), methods)()
+
+
+softmax, weight_on_rationale, weight_by_length = ToySoftmax(), OnRationale(), WeightByLength()
+run, decode, classify = ToyModel.run, ToyModel.decode, ToyModel._classify
+
+
+def projecting(f: Callable[[Tensor, Tensor], Tensor]) -> Any:
+    return mutant(ToySoftmax, __call__=lambda _, z, mask: f(z, mask))
+
+
+def running(f: Callable[[Any, Batch, Tensor, Tensor | None], Trace], **methods: Any) -> Any:
+    return mutant(
+        ToyModel, run=lambda model, batch, x, attention=None: f(model, batch, x, attention), **methods
+    )
+
+
+def altered(alter: Callable[[TaskData], TaskData]) -> Any:
+    return mutant(ToyTask, sample=lambda _: alter(ToyTask().sample()))
+
+
+def first(data: TaskData, **changes: Any) -> TaskData:
+    """Data whose first example is changed."""
+    return replace(data, train=(replace(data.train[0], **changes), *data.train[1:]))
+
+
+def weighing(f: Callable[[Any, Trace], Tensor], needs: tuple[str, ...] = ()) -> Any:
+    return mutant(Weights, needs=needs, __call__=lambda _, model, trace, target: f(model, trace))
+
+
+def measuring(f: Callable[[Tensor, Batch], Tensor]) -> Any:
+    return mutant(OnRationale, __call__=lambda _, e: f(weight_on_rationale(e), e.trace.batch))
+
+
+def drawing(f: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]) -> Any:
+    return mutant(OnRationale, with_curve=lambda _, e: f(*weight_on_rationale.with_curve(e)))
+
+
+def keeping(f: Callable[[Tensor, Batch], Tensor]) -> Any:
+    """Keeps something else in place of the top weights [B]."""
+
+    def keep(_: Any, e: Evidence, corpus: Corpus) -> tuple[Tensor, ...]:
+        top, units = weight_by_length.keep(e, corpus)
+        return f(top, e.trace.batch), units
+
+    return mutant(WeightByLength, keep=keep)
+
+
+def concluding(f: Callable[[Conclusion, Tensor], Conclusion]) -> Any:
+    """Concludes something else from the verdict and the top weights [N]."""
+    return mutant(
+        WeightByLength, conclude=lambda _, kept, corpus: f(weight_by_length.conclude(kept, corpus), kept[0])
+    )
+
+
+def half_attention(model: ToyModel, batch: Batch, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    scores, a, _ = decode(model, batch, hidden)
+    return scores, a / 2, model._classify(hidden, a / 2)
+
+
+def count_rows(model: ToyModel, hidden: Tensor, attention: Tensor) -> Tensor:
+    logits = classify(model, hidden, attention)
+    return logits + torch.arange(len(logits)).reshape(-1, *[1] * (logits.ndim - 1))
+
+
+def double_hidden(model: ToyModel, batch: Batch, x: Tensor, attention: Tensor | None) -> Trace:
+    trace = run(model, batch, x, attention=attention)
+    return replace(trace, hidden=2 * trace.hidden)
+
+
+def add_padding(model: ToyModel, batch: Batch, x: Tensor, attention: Tensor | None) -> Trace:
+    """Padding has the zero vector, so only its gradient gives it away."""
+    trace = run(model, batch, x, attention=attention)
+    return replace(trace, logits=trace.logits + (x.sum(-1) * ~batch.mask).sum(1, keepdim=True))
+
+
+def leave_hook(model: Any, trace: Trace) -> Tensor:
+    """Its hook is removed only when all goes well."""
+    hook = model.register_forward_hook(lambda *_: None)
+    values = Gradients()(model, trace, trace.predicted)
+    hook.remove()
+    return values
+
+
+def leave_inner_hook(model: Any, trace: Trace) -> Tensor:
+    model.add_module("inner", torch.nn.Identity().eval())
+    model.inner.register_forward_pre_hook(lambda *_: None)
+    return trace.attention
+
+
+def leave_gradient(model: Any, trace: Trace) -> Tensor:
+    model.requires_grad_(True)
+    model.run(trace.batch, model.embed(trace.batch)).logits.sum().backward()
+    model.requires_grad_(False)
+    return trace.attention
+
+
+# Law -> what it says -> the mutant it says it of.
+MUTANTS: dict[str, dict[str, Any]] = {
+    "simplex": {
+        "attention sums to": projecting(lambda z, mask: z.sigmoid() * mask),
+        "off the mask": projecting(lambda z, mask: z.softmax(-1)),
+        "negative": projecting(lambda z, mask: 2 * softmax(z, mask) - mask / mask.sum(1, keepdim=True)),
+        "became": projecting(lambda z, mask: softmax(z, mask)[:, None]),
+    },
+    "empty-row": {"became": projecting(lambda z, mask: z.masked_fill(~mask, -1e9).softmax(-1))},
+    "masked-scores": {
+        "a score off": projecting(lambda z, mask: softmax(z / z.abs().amax(1, keepdim=True), mask))
+    },
+    "projection-padding": {"more columns": projecting(lambda z, mask: softmax(z / z.shape[1], mask))},
+    "projection-rows": {"a row alone": projecting(lambda z, mask: softmax(z / z[mask].abs().max(), mask))},
+    "finite-gradient": {"not finite": projecting(lambda z, mask: softmax(z, mask).sqrt().square())},
+    "model-attention": {
+        "not on the simplex": mutant(ToyModel, decode=half_attention),
+        "off the mask": ToyModel(projecting(lambda z, mask: z.softmax(-1))),
+    },
+    "model-padding": {
+        "alone gives another": mutant(ToyModel, _classify=lambda m, h, a: classify(m, h, a) / h.shape[1])
+    },
+    "model-order": {"reverse order": mutant(ToyModel, _classify=count_rows)},
+    "reattend-own": {
+        "differs from trace.logits": mutant(ToyModel, reattend=lambda m, trace, a: trace.logits * 0)
+    },
+    "reattend-several": {
+        "differs from K calls": mutant(
+            ToyModel, reattend=lambda m, t, a: classify(m, t.hidden, a.flip(1) if a.ndim == 3 else a)
+        )
+    },
+    "held-attention": {
+        "reports another": running(lambda m, batch, x, a: run(m, batch, x)),
+        "differs from reattend": running(
+            lambda m, batch, x, a: replace(run(m, batch, x, attention=a), logits=run(m, batch, x).logits)
+        ),
+    },
+    "decode-own": {
+        "differs from run": running(double_hidden, reattend=lambda m, t, a: classify(m, t.hidden / 2, a))
+    },
+    "differentiable": {
+        "raised RuntimeError": running(lambda m, batch, x, a: run(m, batch, x.detach(), attention=a)),
+        "not finite": ToyModel(projecting(lambda z, mask: softmax(z, mask).sqrt().square())),
+        "padding has a gradient": running(add_padding),
+    },
+    "state": {"does not restore": mutant(ToyModel, load_state_dict=lambda model, state: None)},
+    "sample": {
+        "test split is empty": altered(lambda data: replace(data, test=())),
+        "train has labels [0, 1]": altered(lambda data: replace(data, label_names=("no", "yes", "never"))),
+    },
+    "labels": {
+        "has label 2": altered(lambda data: first(data, label=2)),
+        "has label -1": altered(lambda data: first(data, label=-1)),
+    },
+    "unique-ids": {"an id occurs twice": altered(lambda data: replace(data, dev=data.train))},
+    "one-per-unit": {
+        "rationale does not": altered(lambda data: first(data, rationale=(True,))),
+        "rows does not": altered(lambda data: first(data, rows=(1,))),
+    },
+    "provided": {
+        "has no rationale": altered(lambda data: first(data, rationale=None)),
+        "has no query": mutant(ToyTask, provides=("query",)),
+        "declares features": mutant(ToyTask, provides=("features",)),
+    },
+    "repeatable": {"differ": altered(lambda data: first(data, query=(str(random.getrandbits(64)),)))},
+    "importance-shape": {
+        "off the mask": weighing(lambda model, trace: torch.ones_like(trace.attention)),
+        "not finite": weighing(lambda model, trace: trace.attention.masked_fill(trace.batch.mask, torch.inf)),
+        "values have shape": weighing(lambda model, trace: trace.attention[:, 1:]),
+    },
+    "importance-company": {
+        "alone gets other values": weighing(lambda model, trace: trace.attention / trace.attention.max())
+    },
+    "model-untouched": {
+        "a hook": weighing(leave_inner_hook),
+        "a hook was left": weighing(leave_hook, needs=("gradient",)),
+        "a gradient was left": weighing(leave_gradient, needs=("gradient",)),
+        "in training mode": weighing(lambda model, trace: model.train() and trace.attention),
+        "to be trained": weighing(lambda model, trace: model.requires_grad_() and trace.attention),
+        "it fails with": weighing(lambda model, trace: trace.attention.reshape(-1, 1000)),
+    },
+    "bounds": {
+        "outside (0, 1)": measuring(lambda values, batch: values + 2),
+        "top weight is [2.": keeping(lambda top, batch: top + 2),
+    },
+    "blind": {
+        "reads_explanation = False": mutant(OnRationale, reads_explanation=False),
+        "declares reads_explanation": mutant(WeightByLength, reads_explanation=False),
+    },
+    "metric-company": {
+        "alone gives another": measuring(lambda values, batch: values / batch.mask.shape[1]),
+        "reverse order": measuring(lambda values, batch: values / torch.arange(1, 1 + len(batch))),
+    },
+    "split-company": {
+        "batches of one": keeping(lambda top, batch: top / batch.mask.shape[1]),
+        "reverse order": concluding(lambda verdict, top: replace(verdict, values=top[:1])),
+    },
+    "split-verdict": {
+        "not (1,)": concluding(lambda verdict, top: replace(verdict, values=top[:2])),
+        "the curve 'top weight'": concluding(
+            lambda verdict, top: replace(verdict, curves=((verdict.curves[0][0], top),))
+        ),
+    },
+    "undefined": {
+        "ordinary split is undefined": keeping(lambda top, batch: top * torch.nan),
+        "without a rationale got": measuring(lambda values, batch: values.nan_to_num()),
+        "every example is undefined": measuring(lambda values, batch: values + 0 * values.sum()),
+    },
+    "metric-curve": {
+        "has shape (6, 2)": drawing(lambda values, curve: (values, curve[:, 1:])),
+        "values beside the curve": drawing(lambda values, curve: (values / 2, curve)),
+        "raised TypeError": mutant(OnRationale, with_curve=Metric.with_curve),
+    },
+}
