@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 import torch
-from mutants import CORRECT, MUTANTS
+from correct_components import CORRECT
+from mutants import MUTANTS
 
 from attnx.catalog import Catalog
 from attnx.component import KINDS, Component, Kind

@@ -1,0 +1,54 @@
+"""Registry fragments of plugins: joined when they are right, attributed when they are not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Cli = Callable[..., tuple[int, str, str]]
+Install = Callable[..., Path]
+
+FRAGMENT = "schema: 1\nmodels:\n  fcam-tiny: {model: fcam, summary: A tiny one., options: {width: 2}}\n"
+
+
+def announcing(fragment: str) -> str:
+    """The body of a plugin that contributes a fragment."""
+    return f"@hookimpl\ndef attnx_registry():\n    return {fragment!r}\n"
+
+
+def test_a_fragment_adds_a_named_model(install: Install, cli: Cli) -> None:
+    install("extra", announcing(FRAGMENT))
+    code, out, err = cli("info", "fcam-tiny")
+    assert (code, err) == (0, "")
+    assert "A tiny one." in out
+    assert "width=2" in out
+    assert "fcam-tiny" in cli("list", "models")[1]
+
+
+@pytest.mark.parametrize(
+    ("fragment", "said"),
+    [
+        ("schema: 1\nmodels: [", "not valid YAML"),
+        ("schema: 1\nmodells: {}", "modells"),
+        ("schema: 2", "schema"),
+        ("schema: 1\nmodels: {tiny: {model: fcam}}", "models.tiny.summary"),
+        ("schema: 1\nmodels: {tiny: {model: fcam, summary: [1]}}", "models.tiny.summary"),
+    ],
+)
+def test_a_broken_fragment_is_attributed(fragment: str, said: str, install: Install, cli: Cli) -> None:
+    install("extra", announcing(fragment))
+    code, out, err = cli("evaluate", "--model", "fcam-mlp")
+    assert (code, out) == (3, "")
+    (line,) = err.splitlines()
+    assert line.startswith("error: registry of plugin extra (attnx-extra 1.2): ")
+    assert said in line
+
+
+def test_a_composition_that_requires_an_absent_plugin_says_so(install: Install, cli: Cli) -> None:
+    fragment = "schema: 1\nmodels: {grand: {model: grand, summary: Grand., requires: grandiose}}"
+    install("extra", announcing(fragment))
+    code, out, err = cli("evaluate", "--model", "grand")
+    assert (code, out) == (3, "")
+    assert "model 'grand' requires plugin 'grandiose', which is not installed" in err
