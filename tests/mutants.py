@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import torch
-from correct_components import OnRationale, ToyTask, WeightByLength, Weights
+from correct_components import Gradients, OnRationale, ToyTask, WeightByLength, Weights
 from torch import Tensor
 
 from attnx.protocols import Metric
