@@ -132,7 +132,7 @@ def evaluate(
 
     Examples:
 
-      attnx evaluate
+      attnx evaluate --task imdb --model bilstm-add --metric kendall
 
       attnx evaluate --task sdc-2d --model fcam-mlp --projection sparsegen:lam=0.5 --seeds 0,1,2
 

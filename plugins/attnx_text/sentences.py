@@ -15,9 +15,9 @@ CLOSING = ".!?\"'”’)]"
 def in_sentences(example: Example, longest: int) -> Example:
     """The example with sentences for units; a sentence is rationale when one of its words is.
 
-    A unit that holds several words is a sentence already, so an example in sentences stays as it is.
+    Where most units hold several words they are sentences already, and the example stays as it is.
     """
-    if any(" " in unit for unit in example.units):
+    if 2 * sum(" " in unit for unit in example.units) > len(example.units):
         return example
     ends = sentence_ends(example.units, longest)
     spans = list(pairwise([0, *ends]))

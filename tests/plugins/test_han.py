@@ -11,6 +11,7 @@ from text_building import build, read, sentence_data, with_queries
 from attnx import Batch, Example, UsageError
 from attnx.batching import evaluating
 from attnx.testing import check, toy_data
+from attnx_text.sentences import in_sentences
 
 
 @pytest.mark.parametrize("words", ["gru", "conv", "none"])
@@ -32,6 +33,12 @@ def test_units_of_a_han_are_sentences() -> None:
     assert batch.unit_index[0].tolist() == [0, 1, 2, -1]
     assert batch.rationale[0].tolist() == [0, 1, 0, 0]
     assert batch.rationale[1].isnan().all()
+
+
+def test_a_word_with_a_space_in_it_is_no_sentence() -> None:
+    words = ("we", "saw", "new york", ".", "then", "we", "left", ".")
+    found = in_sentences(Example("trip", words, 0), longest=60)
+    assert found.units == ("we saw new york .", "then we left .")
 
 
 def test_a_text_in_sentences_stays_as_it_is() -> None:
