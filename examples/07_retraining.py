@@ -16,7 +16,7 @@ STUDIES = [
     "adversarial-model",
     "fixed-representation",
     "fixed-attention",
-    "fixed-attention:attention=untrained",
+    "fixed-attention:attention=trained",
 ]
 LIMITS = {"imdb": "train=1000,dev=200,test=400"}  # of the tasks that are not taken whole
 

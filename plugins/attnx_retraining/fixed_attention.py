@@ -3,6 +3,7 @@ from attnx import Finding, Lab, Model, Study
 from .guided import Guided
 from .information import compare_information
 from .options import FixedAttentionOptions
+from .published import WEN_2
 from .starts import new_model
 
 
@@ -11,7 +12,8 @@ class FixedAttention(Study):
 
     A new encoder and decoder are trained under the attention of a model that is kept as it is.
     Δτ = τ_normal − τ_fixed near 0 says that information moves to the units that are attended to,
-    whichever they are. The paper speaks of fixed scores without saying whose: `attention` decides.
+    whichever they are. The paper speaks of fixed scores without saying whose; the large Δτ it reports
+    is that of attention which never learned anything.
     """
 
     needs = ("attention", "hidden")
@@ -26,4 +28,5 @@ class FixedAttention(Study):
                 Guided(new_model(lab, seed), guide, lab.data), seed, "fixed attention", beside=(guide,)
             )
 
-        return compare_information(lab, "fixed attention", make, self.options.clusters)
+        table = WEN_2 if self.options.attention == "untrained" else None
+        return compare_information(lab, "fixed attention", make, self.options.clusters, table)

@@ -9,7 +9,7 @@ import numpy as np
 
 from attnx import Finding, Lab, Model, UsageError
 
-from .published import WEN_2
+from .published import Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,11 @@ def measure_tau(lab: Lab, model: Model, seed: int, clusters: int | str) -> Tau:
 
 
 def compare_information(
-    lab: Lab, setting: str, make: Callable[[Model, int], Model], clusters: int | str
+    lab: Lab,
+    setting: str,
+    make: Callable[[Model, int], Model],
+    clusters: int | str,
+    table: Table | None,
 ) -> list[Finding]:
     """τ and accuracy of the model and of what `make` makes of it, and Δτ = τ_normal − τ_setting."""
     require_information(lab, clusters)
@@ -63,6 +67,6 @@ def compare_information(
     corrected = np.array([[n.corrected - s.corrected] for n, s in pairs])
     return [
         *findings,
-        WEN_2.beside(lost, lab, setting),
+        table.beside(lost, lab, setting) if table else lost,
         Finding(setting, "tau corrected lost", "none", corrected),
     ]

@@ -56,8 +56,8 @@ class FixedRepresentationOptions(InformationOptions):
 class FixedAttentionOptions(InformationOptions):
     """Options of `fixed-attention`."""
 
-    attention: Literal["trained", "untrained"] = Field(
-        "trained", description="the attention that is kept: of the trained model, or of one before training"
+    attention: Literal["untrained", "trained"] = Field(
+        "untrained", description="the attention that is kept: of a model before training, or of a trained one"
     )
 
 
