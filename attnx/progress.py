@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Literal, Protocol
 
 LONG = 2.0  # seconds after which a stage deserves a line of its own
+AGAIN = 20.0  # seconds between lines
 
 
 class Step(Protocol):
@@ -56,12 +57,13 @@ class Progress:
     @contextmanager
     def _plain(self, label: str, total: int) -> Iterator[Step]:
         so_far, last_note = 0, ""
-        started = told = time.monotonic()
+        started = time.monotonic()
+        told = started - AGAIN + LONG  # the first line comes as soon as a stage is a long one
 
         def step(done: int = 1, note: str = "") -> None:
             nonlocal told, so_far, last_note
             so_far, last_note = so_far + done, note
-            if self.mode == "plain" and time.monotonic() - told > 10 * LONG:
+            if self.mode == "plain" and time.monotonic() - told > AGAIN:
                 told = time.monotonic()
                 print(f"{label}: {so_far}/{total} {note}".rstrip(), file=sys.stderr, flush=True)
 
