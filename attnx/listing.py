@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 from .catalog import Catalog
 from .component import CAPABILITIES, KINDS, Component, did_you_mean
@@ -78,11 +78,28 @@ def _component_page(component: Component, catalog: Catalog) -> str:
 def _option_rows(options: Any) -> list[tuple[str, str]]:
     rows = []
     for key, field in options.model_fields.items():
-        default = "required" if field.is_required() else f"default {field.default}"
-        kind = str(getattr(field.annotation, "__name__", "")) or str(field.annotation)
-        kind = kind if "Literal" not in kind else " | ".join(map(str, field.annotation.__args__))
-        rows.append((key, f"{kind}, {default}: {field.description or ''}".rstrip(": ")))
+        said = [_type_name(field.annotation)]
+        if field.is_required():
+            said.append("required")
+        elif field.default not in (None, ""):
+            default = field.default
+            said.append(f"default {'+'.join(map(str, default)) if isinstance(default, tuple) else default}")
+        rows.append((key, f"{', '.join(said)}: {field.description or ''}".rstrip(": ")))
     return rows
+
+
+def _type_name(annotation: Any) -> str:
+    """A type in a user's words: the values of a literal, the parts of a union, the item of a tuple."""
+    origin, inside = get_origin(annotation), [a for a in get_args(annotation) if a is not type(None)]
+    if origin is Literal:
+        return " | ".join(map(str, inside))
+    if origin is Annotated:
+        return _type_name(inside[0])
+    if origin is tuple:
+        return f"{_type_name(inside[0])}+..."
+    if inside:
+        return " | ".join(map(_type_name, inside))
+    return {"Path": "path", "str": "text"}.get(annotation.__name__, annotation.__name__)
 
 
 def _composition_page(name: str, composition: Composition) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from attnx.catalog import Catalog
 from attnx.component import CAPABILITIES, KINDS, Card, Component, Kind, did_you_mean
 from attnx.errors import PluginError, UsageError
-from attnx.listing import PLURALS
+from attnx.listing import PLURALS, describe
 from attnx.plugins import Plugin
 from attnx.testing import LAWS, ToyModel, check_component, check_named
 
@@ -248,3 +249,18 @@ def test_a_broken_law_is_printed_and_is_exit_code_1(cli: Cli, install: Callable[
     assert (code, err) == (1, "")
     assert len(out.splitlines()) == 1 + sum(law.kind == "projection" for law in LAWS)
     assert [line.split()[1] for line in out.splitlines() if "FAILED" in line] == ["simplex"]
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("csv", r"file +path: one file"),
+        ("mi-kendall", r"clusters +int \| paper, default 50: clusters"),
+        ("mi-kendall", r"max_ranks +int: most ranks"),
+        ("comprehensiveness", r"bins +float\+\.\.\., default 1\+5\+10\+20\+50: shares"),
+        ("adversarial-model", r"distance +kl \| jsd, default kl: "),
+        ("sdc", r"segments +int, default 9: "),
+    ],
+)
+def test_the_options_of_a_component_are_told_in_a_users_words(name: str, line: str) -> None:
+    assert re.search(rf"^  {line}", describe(Catalog.installed(), name), re.MULTILINE)
