@@ -126,8 +126,9 @@ def obtain(
         key = weights_name(plan, data, seed, device)
         cached = Weights().find(key) if plan.repeatable else None
         if cached is not None:
-            state, record = cached[0], TrainingRecord.model_validate(cached[1])
-            if record.follows([named.label for named in followed]):
+            state, known = cached
+            record = TrainingRecord.model_validate(known).following([named.label for named in followed])
+            if record is not None:
                 model.load_state_dict(state)
                 return model.eval(), record
         trained = train(

@@ -42,9 +42,15 @@ class TrainingRecord(BaseModel):
     course: tuple[Epoch, ...]
     best_epoch: int
 
-    def follows(self, metrics: Sequence[str]) -> bool:
-        """Whether each of these metrics was measured after every epoch."""
-        return not self.course or self.course[0].followed.keys() >= set(metrics)
+    def following(self, metrics: Sequence[str]) -> TrainingRecord | None:
+        """The record with these of its followed metrics alone; None where one was not followed."""
+        if any(metric not in epoch.followed for epoch in self.course for metric in metrics):
+            return None
+        course = tuple(
+            epoch.model_copy(update={"followed": {metric: epoch.followed[metric] for metric in metrics}})
+            for epoch in self.course
+        )
+        return self.model_copy(update={"course": course})
 
     @property
     def dev_accuracy(self) -> float | None:
@@ -98,7 +104,7 @@ def train(
             if not math.isfinite(now.loss or 0.0):
                 raise UsageError(
                     f"Training diverged in epoch {epoch}: the loss is {now.loss}. "
-                    "Lower it with --train learning_rate=..., or clip gradients with --train clip=1."
+                    "Lower the learning rate (--train learning_rate=...), or clip gradients (--train clip=1)."
                 )
             course.append(now)
             better = (now.dev_accuracy, -now.dev_loss) > (best.dev_accuracy, -best.dev_loss)

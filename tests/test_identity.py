@@ -121,6 +121,7 @@ def test_a_metric_that_follows_training_is_added_without_losing_the_weights(
     monkeypatch.setattr("attnx.evaluator.train", lambda *_, **__: pytest.fail("trained again"))
     fewer = attnx.evaluate(**small, metrics=["entropy"], progress=False)
     assert fewer.provenance.weights == both.provenance.weights
+    assert {curve.metric for curve in fewer.curves if curve.axis == "epoch"} == {"training"}
     monkeypatch.undo()
     monkeypatch.setenv("ATTNX_HOME", str(tmp_path / "home"))
     shutil.rmtree(tmp_path / "home" / "weights")
