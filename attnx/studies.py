@@ -124,17 +124,17 @@ class Lab:
         plan: Plan | None = None,
         beside: Sequence[Model] = (),
     ) -> Model:
-        """Train a model of one's own making; `name` tells it from the others of this study.
+        """Train a model of one's own making.
 
-        `beside` are the other models its training depends on: with other weights in them, or in the
-        model itself to start from, it is trained anew.
+        It is trained anew when there are other weights in it to start from, or in the models
+        `beside` that its training depends on. All else that tells it from others, such as a setting
+        of the objective, must be in its `name`.
         """
         plan = plan or self.plan
         used = plugins_used([self.study])[0]
-        options = self.study.options.model_dump_json()
         base = weights_name(plan, self.data, seed, self.device)
         start = [tensors_hash(m.state_dict()) for m in (model, *beside)]
-        key = digest(base, self.study.choice.name, options, used.code, name, *start)
+        key = digest(base, self.study.choice.name, used.code, name, *start)
         cached = Weights().find(key)
         if cached is not None:
             model.load_state_dict(cached[0])

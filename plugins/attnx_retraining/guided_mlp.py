@@ -4,7 +4,7 @@ from attnx import Finding, Lab, Model, Study
 
 from .adversary import unfrozen
 from .guided import Guided
-from .options import AdversarialModelOptions, GuidedMlpOptions
+from .options import GuidedMlpOptions
 
 VOCABULARY = ("min_count", "max_words", "boundaries")  # options that decide how words are numbered
 
@@ -26,12 +26,7 @@ class GuidedMlp(Study):
         mlp = self._label(lab)
         own = lab.variant(model=mlp, projection=lab.plan.projection.choice)
         uniform = lab.variant(model=mlp, projection="uniform")
-        adversary = AdversarialModelOptions(
-            divergence=self.options.divergence, distance=self.options.distance
-        )
-        theirs = lab.within(
-            f"adversarial-model:divergence={adversary.divergence},distance={adversary.distance}"
-        )
+        theirs = lab.within("adversarial-model")
 
         def guided(guide: Model, seed: int, name: str) -> Model:
             model = Guided(lab.untrained(seed, own), guide, lab.data)
@@ -44,7 +39,7 @@ class GuidedMlp(Study):
         trained = list(zip(models["the model itself"], lab.seeds, strict=True))
         models["guide: trained"] = [guided(model, seed, "trained") for model, seed in trained]
         models["guide: adversarial"] = [
-            guided(unfrozen(theirs, model, seed, adversary), seed, "adversary") for model, seed in trained
+            guided(unfrozen(theirs, model, seed, self.options), seed, "adversary") for model, seed in trained
         ]
         models["guide: own"] = [lab.model(seed, own) for seed in lab.seeds]
         return [
