@@ -43,7 +43,7 @@ def test_report_page_describes_every_field():
     from attnx.results import Curve, Provenance, Quality, Report, Summary
 
     page = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
-    for record in (Report, Summary, Curve, Quality, Provenance):
+    for record in (Report, Summary, Curve, Quality, Provenance, StudyReport, Finding):
         for name, field in record.model_fields.items():
             assert f"`{field.alias or name}`" in page, f"{record.__name__}.{name}"
 
