@@ -40,7 +40,7 @@ def test_every_hook_is_documented_for_plugin_authors():
 
 
 def test_report_page_describes_every_field():
-    from attnx.results import Curve, Provenance, Quality, Report, Summary
+    from attnx.results import Curve, Finding, Provenance, Quality, Report, StudyReport, Summary
 
     page = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
     for record in (Report, Summary, Curve, Quality, Provenance, StudyReport, Finding):
