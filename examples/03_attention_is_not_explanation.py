@@ -28,7 +28,7 @@ PUBLISHED = {  # accuracy, then Kendall's τ: attention-gradient, attention-LOO,
 data_dir = sys.argv[1]
 seeds = range(int(sys.argv[2]) if len(sys.argv) > 2 else 3)
 print(f"SST, {len(seeds)} seeds: measured with 95 % interval (published)")
-print(f"{'':<12} {'accuracy':>16} {'attention-gradient':>30} {'attention-LOO':>30} {'gradient-LOO':>30}")
+print(f"{'':<11} {'accuracy':>13} {'attention-gradient':>24} {'attention-LOO':>24} {'gradient-LOO':>24}")
 for model, published in PUBLISHED.items():
     report = attnx.evaluate(
         "sst",
@@ -44,8 +44,9 @@ for model, published in PUBLISHED.items():
         report.select("tau", explanation=explanation, reference=reference)
         for explanation, reference in (("attention", GRADIENT), ("attention", LOO), (GRADIENT, LOO))
     ]
-    cells = [f"{tau.shown} ({theirs:.3f})" for tau, theirs in zip(taus, published[1:], strict=True)]
-    print(
-        f"{model:<12} {accuracy:>8.3f} ({published[0]:.3f}) " + " ".join(f"{cell:>30}" for cell in cells),
-        flush=True,
-    )
+    cells = [
+        f"{tau.mean:.2f} [{tau.low:.2f}, {tau.high:.2f}] ({theirs:.2f})"
+        for tau, theirs in zip(taus, published[1:], strict=True)
+    ]
+    accuracies = f"{accuracy:.3f} ({published[0]:.3f})"
+    print(f"{model:<11} {accuracies} " + " ".join(f"{cell:>24}" for cell in cells), flush=True)
