@@ -87,7 +87,7 @@ def search(
         js, direction = objective(alpha)
         better = (js > farthest).logical_and_(moved <= epsilon)
         farthest = torch.where(better, js, farthest)
-        best = torch.where(better[..., None], alpha, best)
+        torch.where(better[..., None], alpha, best, out=best)
         if step == steps:
             break
         outside = (moved > epsilon)[..., None].to(z)
