@@ -3,7 +3,7 @@
 Deleting column i leaves the states of the LSTM that reads ahead as they were before i, and those of
 the LSTM that reads back as they were after i. So each direction starts the deletion of i at i, from
 the state of the whole text, and every product of a word vector with the input weights is used by all
-deletions. All deletions of several texts advance together, one column a step:
+deletions. All deletions of several texts advance together in both directions, one column a step:
 
     column read     t = 0    1    2    3
     row 0           whole    ────────────► without column 0
@@ -12,6 +12,7 @@ deletions. All deletions of several texts advance together, one column a step:
 
 Row t holds the state of the whole text until column t is read: the new state of the whole text then
 moves to row t + 1, and row t keeps the old one, which is the text without column t.
+Of the two directions, D = 0 reads ahead and D = 1 reads back: its columns are in reverse order.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from attnx import AttentionProjection, Trace, similar_lengths
 from .encoders import Bidirectional, inside
 from .scorers import Scorer
 
-ROWS = 1024  # states that advance together: enough to keep the processor busy, few enough for its cache
+ROWS = 1280  # states that advance together: enough to keep the processor busy, few enough for its cache
 
 
 @torch.no_grad()
@@ -42,86 +43,83 @@ def logits_without_each(
     """Logits [B, L, C] with each column deleted in turn, equal to those of a forward pass without it."""
     batch = trace.batch
     logits = trace.logits.new_zeros(*batch.mask.shape, decoder.out_features)
-    ahead, back = _Cell.of(encoder.ahead), _Cell.of(encoder.back)
+    cells = _Cells.of(encoder)
     for rows in similar_lengths(batch.lengths, ROWS):
         n = int(batch.lengths[rows].max())
         if n == 0:
             continue
-        reader = _Reader.of(scorer, decoder, None if query is None else query[rows])
-        vectors = trace.embeddings[rows, :n].transpose(0, 1).contiguous()  # [n, G, E]
-        hidden = trace.hidden[rows, :n].transpose(0, 1).contiguous()  # [n, G, H]
-        padding = ~inside(batch.lengths[rows], n).T[..., None]  # [n, G, 1]
-        hidden_ahead, hidden_back = hidden.chunk(2, -1)
         mask = batch.mask[rows, :n]  # [G, n]
-        first, last = _span(mask.any(0))
-        after = _advance(
-            ahead.inputs(vectors, padding),
-            ahead,
-            reader.ahead,
-            reader.other(hidden_back, reader.back),
-            reader,
-            range(first, last + 1),
+        padding = ~inside(batch.lengths[rows], n).T[..., None]  # [n, G, 1]
+        vectors, hidden = (
+            both[rows, :n].transpose(0, 1).contiguous() for both in (trace.embeddings, trace.hidden)
+        )  # [n, G, E], [n, G, H]
+        reader = _Reader.of(scorer, decoder, None if query is None else query[rows])
+        scores, shares = _advance(
+            cells, cells.inputs(vectors, padding), reader, reader.unchanged(hidden), _either_way(mask)
         )
-        before = _advance(
-            back.inputs(vectors, padding).flip(0),
-            back,
-            reader.back,
-            reader.other(hidden_ahead, reader.ahead).flip(0),
-            reader,
-            range(n - 1 - last, n - first),
-        )
-        logits[rows, :n] = _pool(after, before, mask, projection) + reader.offset
+        logits[rows, :n] = _pool(scores, shares, mask, projection) + reader.offset
     return logits
 
 
-def _span(units: Tensor) -> tuple[int, int]:
-    """The first and the last column [n] that is a unit of some text; 0 and -1 where none is."""
-    columns = units.nonzero()
-    return (int(columns[0]), int(columns[-1])) if len(columns) else (0, -1)
+def _either_way(mask: Tensor) -> range:
+    """From the first to the last column of [G, n] that holds a unit, counted from either end."""
+    columns = mask.any(0).nonzero()
+    if not len(columns):
+        return range(0)
+    edge = min(int(columns[0]), mask.shape[1] - 1 - int(columns[-1]))
+    return range(edge, mask.shape[1] - edge)
+
+
+def _stack(ahead: Tensor, back: Tensor) -> Tensor:
+    """[D, n, ...] in the order of reading, from columns [n, ...] in the order of the text."""
+    return torch.stack([ahead, back.flip(0)])
 
 
 @dataclass(frozen=True, slots=True)
-class _Cell:
-    """An LSTM cell with each tanh(x) written as 2σ(2x) − 1, several times cheaper on a CPU.
+class _Cells:
+    """An LSTM cell for each direction, with each tanh(x) written as 2σ(2x) − 1: cheaper on a CPU.
 
-    It keeps 2c and h/2 in place of c and h, and its weights make up for all the factors of 2.
+    They keep 2c and h/2 in place of c and h, and their weights make up for all the factors of 2.
     """
 
-    input_weight: Tensor  # [4H, E], gates i, f, g, o
-    bias: Tensor  # [4H]
-    recurrent: Tensor  # [H, 4H]
+    input_weight: Tensor  # [D, E, 4H], gates i, f, g, o
+    bias: Tensor  # [D, 1, 4H]
+    recurrent: Tensor  # [D, H, 4H]
 
     @classmethod
-    def of(cls, layer: nn.Module) -> _Cell:
-        weights = dict(layer.named_parameters())
-        hidden = weights["weight_hh_l0"].shape[1]
-        twice_g = weights["weight_hh_l0"].new_ones(4 * hidden, 1)
+    def of(cls, encoder: Bidirectional) -> _Cells:
+        ahead, back = (dict(layer.named_parameters()) for layer in (encoder.ahead, encoder.back))
+        weights = {name: torch.stack([ahead[name], back[name]]) for name in ahead}
+        hidden = weights["weight_hh_l0"].shape[-1]
+        twice_g = weights["weight_hh_l0"].new_ones(4 * hidden)
         twice_g[2 * hidden : 3 * hidden] = 2.0
         return cls(
-            input_weight=weights["weight_ih_l0"] * twice_g,
-            bias=(weights["bias_ih_l0"] + weights["bias_hh_l0"]) * twice_g[:, 0],
-            recurrent=(2 * weights["weight_hh_l0"] * twice_g).T.contiguous(),
+            input_weight=weights["weight_ih_l0"].mT * twice_g,
+            bias=(weights["bias_ih_l0"] + weights["bias_hh_l0"])[:, None] * twice_g,
+            recurrent=weights["weight_hh_l0"].mT * 2 * twice_g,
         )
 
     @property
     def size(self) -> int:
-        return self.recurrent.shape[0]
+        return self.recurrent.shape[1]
 
     def inputs(self, vectors: Tensor, padding: Tensor) -> Tensor:
-        """What each column adds to the gates, [n, G, 4H].
+        """What each column adds to the gates, [D, n, G, 4H].
 
         Padding shuts the input gate, so the LSTM that reads back meets the last word with an empty state.
         """
-        x = F.linear(vectors, self.input_weight, self.bias)
-        x[..., : self.size].masked_fill_(padding, -torch.inf)
+        read = _stack(vectors, vectors)  # [D, n, G, E]
+        x = torch.baddbmm(self.bias, read.flatten(1, 2), self.input_weight).unflatten(1, padding.shape[:2])
+        x[..., : self.size].masked_fill_(_stack(padding, padding), -torch.inf)
         return x
 
-    def step(self, x: Tensor, h: Tensor, c: Tensor, gates: Tensor) -> None:
-        """Read one column [G, 4H] into states [R, G, H] in place; `gates` [R, G, 4H] is scratch space."""
-        entering = gates.copy_(x).flatten(0, 1)  # [R·G, 4H]
-        torch.addmm(entering, h.flatten(0, 1), self.recurrent, out=entering)
+    def step(self, x: Tensor, h: Tensor, c: Tensor, scratch: Tensor) -> None:
+        """Read one column [D, G, 4H] into states [D, R, G, H] in place; the gates fill `scratch`."""
+        gates = scratch[: 4 * h.numel()].view(*h.shape[:3], -1)  # [D, R, G, 4H] without holes
+        entering = gates.copy_(x[:, None]).flatten(1, 2)  # [D, R·G, 4H]
+        torch.baddbmm(entering, h.flatten(1, 2), self.recurrent, out=entering)
         i, f, g, o = gates.sigmoid_().chunk(4, -1)
-        c.mul_(f).addcmul_(i, g.sub_(0.5), value=4)  # 2c ← f·2c + 2·i·tanh
+        c.mul_(f).addcmul_(i, g, value=4).sub_(i, alpha=2)  # 2c ← f·2c + 2·i·(2g − 1)
         torch.sigmoid(c, out=h)
         h.sub_(0.5).mul_(o)  # h/2 ← o·tanh(c)/2
 
@@ -135,8 +133,7 @@ class _Reader:
 
     scorer: Scorer
     features: int  # F
-    ahead: Tensor  # [H/2, F + C], or [G, H/2, F + C] where it depends on the example
-    back: Tensor
+    weights: Tensor  # [D, H/2, F + C], or [D, G, H/2, F + C] where it depends on the example
     bias: Tensor  # [F + C] or [G, F + C]
     offset: Tensor  # [C] or [G, 1, C] what the logits are without any state
 
@@ -146,65 +143,64 @@ class _Reader:
         hidden = weight.shape[-1]
         of_state = decoder.weight[:, :hidden]  # [C, H]
         both = torch.cat([weight, of_state.expand(*weight.shape[:-2], -1, -1)], -2)  # [F + C, H]
-        ahead, back = both.mT.chunk(2, -2)
         offset: Tensor = decoder.bias
         if query is not None:
             offset = (offset + query @ decoder.weight[:, hidden:].T)[:, None]
         return cls(
             scorer=scorer,
             features=weight.shape[-2],
-            ahead=ahead.contiguous(),
-            back=back.contiguous(),
+            weights=torch.stack(both.mT.chunk(2, -2)),
             bias=F.pad(bias, (0, decoder.out_features)),
             offset=offset,
         )
 
-    def other(self, states: Tensor, weights: Tensor) -> Tensor:
-        """What the direction that does not change contributes, with the bias: [n, G, F + C]."""
-        return _apply(states, weights) + self.bias
+    def unchanged(self, hidden: Tensor) -> Tensor:
+        """What the other direction of states [n, G, H] contributes, with the bias: [D, n, G, F + C]."""
+        ahead, back = hidden.chunk(2, -1)
+        return _stack(_apply(back, self.weights[1]) + self.bias, _apply(ahead, self.weights[0]) + self.bias)
 
     def split(self, read: Tensor) -> tuple[Tensor, Tensor]:
-        """Scores [R, G] and shares of the logits [R, G, C] from what was read, [R, G, F + C]."""
+        """Scores [...] and shares of the logits [..., C] from what was read, [..., F + C]."""
         return self.scorer.head(read[..., : self.features]), read[..., self.features :]
 
 
 def _apply(states: Tensor, weights: Tensor) -> Tensor:
-    """States [R, G, H] times weights [H, F] or [G, H, F]."""
-    if weights.ndim == 2:
-        return states @ weights
-    return torch.einsum("rgh,ghf->rgf", states, weights)
+    """States [..., R, G, H] times weights [..., H, F] or [..., G, H, F]."""
+    if weights.ndim == states.ndim - 1:
+        return (states.flatten(-3, -2) @ weights).unflatten(-2, states.shape[-3:-1])
+    return torch.einsum("...rgh,...ghf->...rgf", states, weights)
 
 
 def _advance(
-    inputs: Tensor, cell: _Cell, weights: Tensor, other: Tensor, reader: _Reader, units: range
+    cells: _Cells, inputs: Tensor, reader: _Reader, unchanged: Tensor, units: range
 ) -> tuple[Tensor, Tensor]:
-    """Scores [n, n, G] and shares of the logits [n, n, G, C] at column t > i without column i, by (t, i).
+    """Scores [D, n, n, G] and shares of the logits [D, n, n, G, C] at column t > i without i, by (t, i).
 
     Columns before `units` are read and never deleted: row r is the deletion of column units.start + r.
     Those after it would change nothing that is read.
     """
-    n, examples, _ = inputs.shape
-    h, c = inputs.new_zeros(2, n + 1, examples, cell.size)
-    gates = inputs.new_empty(n + 1, examples, 4 * cell.size)
-    scores = inputs.new_zeros(n, n, examples)
-    shares = inputs.new_zeros(n, n, examples, weights.shape[-1] - reader.features)
-    twice = 2 * weights  # the cell keeps h/2
+    _, n, examples, _ = inputs.shape
+    state = inputs.new_zeros(2, 2, n + 1, examples, cells.size)  # h and c
+    h, c = state
+    scratch = inputs.new_empty(4 * h.numel())
+    scores = inputs.new_zeros(2, n, n, examples)
+    shares = inputs.new_zeros(2, n, n, examples, reader.weights.shape[-1] - reader.features)
+    weights = 2 * reader.weights  # the cells keep h/2
     first = units.start
     for t in range(units.stop):
         row = max(0, t - first)
-        whole_h, whole_c = h[row].clone(), c[row].clone()
-        cell.step(inputs[t], h[: row + 1], c[: row + 1], gates[: row + 1])
+        whole = state[:, :, row].clone()
+        cells.step(inputs[:, t], h[:, : row + 1], c[:, : row + 1], scratch)
         if t >= first:
-            h[row + 1], c[row + 1] = h[row], c[row]
-            h[row], c[row] = whole_h, whole_c
+            state[:, :, row + 1] = state[:, :, row]
+            state[:, :, row] = whole
         if row:
-            scores[t, first:t], shares[t, first:t] = reader.split(_apply(h[:row], twice).add_(other[t]))
+            read = _apply(h[:, :row], weights).add_(unchanged[:, t, None])
+            scores[:, t, first:t], shares[:, t, first:t] = reader.split(read)
     return scores, shares
 
 
-def _pool(
-    after: tuple[Tensor, Tensor], before: tuple[Tensor, Tensor], mask: Tensor, projection: AttentionProjection
-) -> Tensor:
+def _pool(scores: Tensor, shares: Tensor, mask: Tensor, projection: AttentionProjection) -> Tensor:
     """Attention over the columns that are left, and the logits [G, n, C] it gives, without their offset.
 
     The columns are closed up over the gap, since a projection may depend on their number.
@@ -213,8 +209,8 @@ def _pool(
     left, deleted = torch.arange(n - 1, device=mask.device), torch.arange(n, device=mask.device)
     behind = left[:, None] >= deleted  # [n-1, n] places that are behind the gap
     scores, shares = (
-        torch.where(behind.reshape(n - 1, n, *[1] * (a.ndim - 2)), a[1:], b.flip(0, 1)[:-1])
-        for a, b in zip(after, before, strict=True)
+        torch.where(behind.reshape(n - 1, n, *[1] * (ahead.ndim - 2)), ahead[1:], back.flip(0, 1)[:-1])
+        for ahead, back in (scores, shares)
     )  # [n-1, n, G], [n-1, n, G, C]
     kept = mask.T[left[:, None] + behind]  # [n-1, n, G]
     a = projection(scores.flatten(1).T, kept.flatten(1).T).T.view_as(kept)  # [n-1, n, G]

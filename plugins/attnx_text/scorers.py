@@ -43,13 +43,13 @@ class Additive(Scorer):
         self.query = nn.Linear(hidden, width, bias=False) if query else None
         self.v = nn.Linear(width, 1, bias=False)
 
+    # tanh(x) = 2σ(2x) − 1: on a CPU σ is several times cheaper than tanh.
     def affine(self, query: Tensor | None) -> tuple[Tensor, Tensor]:
-        return self.state.weight, _shifted(self.state.bias, self.query, query)
+        return 2 * self.state.weight, 2 * _shifted(self.state.bias, self.query, query)
 
     def head(self, features: Tensor) -> Tensor:
-        # tanh(x) = 2σ(2x) − 1: on a CPU σ is several times cheaper than tanh.
         v = self.v.weight[0]  # [F]
-        return torch.sigmoid(2 * features) @ (2 * v) - v.sum()
+        return torch.sigmoid(features) @ (2 * v) - v.sum()
 
 
 class Dot(Scorer):
