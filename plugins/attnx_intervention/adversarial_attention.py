@@ -37,15 +37,14 @@ class AdversarialAttention(Metric):
 
     def __call__(self, evidence: Evidence) -> Tensor:
         options, weights = self.options, evidence.trace.attention
-        a = weights.double()  # the constraint is fine, and 500 steps add up what is rounded off
-        scores = _starts(evidence, options.adversaries)  # [B, K, L]
-        change = change_of(evidence, scores.softmax(-1).to(weights))
+        scores = _starts(evidence, options.adversaries).to(weights)  # [B, K, L]
+        change = change_of(evidence, scores.softmax(-1))
         allowed = options.epsilon * INSIDE
-        found, success = search(a, scores, change, allowed, options.steps, options.learning_rate)
+        found, success = search(weights, scores, change, allowed, options.steps, options.learning_rate)
         p = evidence.trace.logits.double().softmax(-1)[:, None]  # [B, 1, C]
-        moved = total_variation(p, probabilities_under(evidence, found.to(weights)))  # [B, K]
+        moved = total_variation(p, probabilities_under(evidence, found))  # [B, K]
         success = success & (moved <= options.epsilon)
-        jsd = js_divergence(a[:, None], found).masked_fill(~success, 0.0)  # [B, K]
+        jsd = js_divergence(weights.double()[:, None], found.double()).masked_fill(~success, 0.0)  # [B, K]
         values = torch.stack([jsd.amax(1), success.double().mean(1)], dim=1)
         return values.masked_fill(~evidence.trace.batch.mask.any(1, keepdim=True), torch.nan)
 

@@ -29,16 +29,16 @@ class AffineChange:
     """
 
     def __init__(self, evidence: Evidence, single: Tensor) -> None:
-        self.single = single.double()  # [B, L, C] v
+        self.single = single  # [B, L, C] v
         self.half = self.single.mT / 2  # [B, C, L]
-        self.p = evidence.trace.logits.double().softmax(-1)[:, None]  # [B, 1, C]
+        self.p = evidence.trace.probabilities[:, None]  # [B, 1, C]
 
     def __call__(self, attention: Tensor) -> tuple[Tensor, Tensor]:
         q = torch.bmm(attention, self.single).softmax(-1)  # [B, K, C]
         change = (q - self.p).mul_(0.5)
         slope = change.sign().mul_(q)  # 2·∂TV/∂q, times q
         by_logit = slope.addcmul_(q, slope.sum(-1, keepdim=True), value=-1)  # [B, K, C] 2·∂TV/∂logit
-        return torch.linalg.vector_norm(change, 1, -1), torch.bmm(by_logit, self.half)
+        return change.abs_().sum(-1), torch.bmm(by_logit, self.half)
 
 
 class DecodedChange:
@@ -46,15 +46,15 @@ class DecodedChange:
 
     def __init__(self, evidence: Evidence) -> None:
         self.evidence = evidence
-        self.p = evidence.trace.logits.double().softmax(-1)[:, None]  # [B, 1, C]
+        self.p = evidence.trace.probabilities[:, None]  # [B, 1, C]
 
     def __call__(self, attention: Tensor) -> tuple[Tensor, Tensor]:
         with torch.enable_grad():
-            a = attention.detach().to(self.evidence.trace.attention).requires_grad_()
-            q = self.evidence.model.reattend(self.evidence.trace, a).double().softmax(-1)  # [B, K, C]
+            a = attention.detach().requires_grad_()
+            q = self.evidence.model.reattend(self.evidence.trace, a).softmax(-1)  # [B, K, C]
             change = total_variation(self.p, q)  # [B, K]
             (gradient,) = torch.autograd.grad(change.sum(), a)
-        return change.detach(), gradient.double()
+        return change.detach(), gradient
 
 
 def change_of(evidence: Evidence, probes: Tensor) -> Change:

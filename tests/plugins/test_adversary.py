@@ -1,4 +1,4 @@
-"""The adversary: its gradient, its optimiser, its constraint, and its optimum against other searches."""
+"""The adversary: its gradient, its constraint, and its optimum against other searches."""
 
 import math
 from typing import Any
@@ -26,7 +26,7 @@ from attnx.batching import evaluating
 from attnx.testing import ToyModel, toy_data
 from attnx_intervention import adversarial_attention
 from attnx_intervention.adversarial_attention import INSIDE, AdversarialAttention, _starts
-from attnx_intervention.adversary import Adam, Objective, search
+from attnx_intervention.adversary import Objective, search
 from attnx_intervention.decoders import AffineChange, Change, DecodedChange, change_of
 from attnx_intervention.options import AdversarialAttentionOptions
 
@@ -36,18 +36,23 @@ every_model = pytest.mark.parametrize("make", MODELS)
 
 def attentions(evidence: Evidence, count: int = 5) -> Tensor:
     """[B, K, L] random attentions, 0 off the mask."""
-    return _starts(evidence, count).softmax(-1)
+    return scores(evidence, count).softmax(-1)
+
+
+def scores(evidence: Evidence, count: int = 5) -> Tensor:
+    """[B, K, L] what a search starts from, as precise as the model."""
+    return _starts(evidence, count).to(evidence.trace.attention)
 
 
 def chosen(evidence: Evidence) -> Change:
     with evaluating(evidence.model):
-        return change_of(evidence, attentions(evidence).to(evidence.trace.attention))
+        return change_of(evidence, attentions(evidence))
 
 
 def found_by(evidence: Evidence, change: Change, epsilon: float = 0.01, steps: int = 500) -> Tensor:
     with evaluating(evidence.model):
-        a = evidence.trace.attention.double()
-        return search(a, _starts(evidence, 5), change, INSIDE * epsilon, steps, 0.01)[0]
+        a = evidence.trace.attention
+        return search(a, scores(evidence), change, INSIDE * epsilon, steps, 0.01)[0]
 
 
 def change_under(evidence: Evidence, weights: Tensor) -> Tensor:
@@ -74,20 +79,6 @@ def test_the_objective_has_the_gradient_of_its_divergences(count: int) -> None:
     by_score = inner * (gradient - (gradient * inner).sum(-1, keepdim=True))
     torch.testing.assert_close(by_score, expected, atol=1e-12, rtol=1e-9)
     torch.testing.assert_close(js, js_divergence(inner, a), atol=1e-12, rtol=1e-9)
-
-
-def test_our_adam_is_torchs() -> None:
-    generator = torch.Generator().manual_seed(0)
-    z = torch.randn(4, 5, generator=generator, dtype=torch.float64)
-    theirs = z.clone().requires_grad_()
-    optimizer = torch.optim.Adam([theirs], lr=0.01, amsgrad=True, maximize=True)
-    ours = Adam(z, 0.01)
-    for step in range(200):
-        gradient = torch.randn(4, 5, generator=generator, dtype=torch.float64) / (1 + step)
-        theirs.grad = gradient.clone()
-        optimizer.step()
-        ours.ascend(z, gradient)
-    torch.testing.assert_close(z, theirs.detach())
 
 
 @pytest.mark.parametrize("make", [toy, linear_fcam, query_bilstm, han])
@@ -117,7 +108,7 @@ def test_any_other_decoder_goes_through_the_model_even_under_hard_attention() ->
 def test_closed_form_and_autograd_find_the_same(make: Make) -> None:
     evidence = evidence_of(*make())
     fast, slow = (found_by(evidence, change) for change in (chosen(evidence), DecodedChange(evidence)))
-    a = evidence.trace.attention.double()[:, None]
+    a = evidence.trace.attention[:, None]
     torch.testing.assert_close(js_divergence(fast, a), js_divergence(slow, a), atol=2e-3, rtol=0)
 
 
@@ -236,8 +227,8 @@ def test_mutual_divergence_keeps_adversaries_apart() -> None:
 def found_alone(evidence: Evidence, k: int) -> Tensor:
     """[B, L] the k-th adversary when it is searched for by itself."""
     with evaluating(evidence.model):
-        start = _starts(evidence, 5)[:, k : k + 1]
-        return search(evidence.trace.attention.double(), start, chosen(evidence), 0.01, 500, 0.01)[0][:, 0]
+        start = scores(evidence)[:, k : k + 1]
+        return search(evidence.trace.attention, start, chosen(evidence), 0.01, 500, 0.01)[0][:, 0]
 
 
 def test_starts_are_normal_with_deviation_3_and_belong_to_the_units() -> None:
