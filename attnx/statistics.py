@@ -1,4 +1,4 @@
-"""Means and their 95 % intervals by a two-level bootstrap."""
+"""Means and their 95 % intervals by a bootstrap over seeds and examples."""
 
 from __future__ import annotations
 
@@ -31,10 +31,11 @@ def mean_over_seeds(values: Array) -> Array:
 
 
 def bootstrap(values: Array, resamples: int = RESAMPLES) -> tuple[Array, Array]:
-    """[S, N, M] -> low [M], high [M]: seeds are drawn with replacement, then examples within each.
+    """[S, N, M] -> low [M], high [M]: seeds and examples are drawn with replacement.
 
-    All columns share the draws, so one product with the counts of a resample serves them all. A
-    single value has no interval.
+    All seeds are measured on the same examples, so a resample has one draw of examples for all its
+    seeds: an easy set of examples is easy for each of them, however many there are. All columns share
+    the draws. A single value has no interval.
     """
     seeds, examples, columns = values.shape
     if seeds * examples == 1:
@@ -42,18 +43,8 @@ def bootstrap(values: Array, resamples: int = RESAMPLES) -> tuple[Array, Array]:
     rng = np.random.default_rng(0)
     defined = ~np.isnan(values)
     filled = np.concatenate([np.where(defined, values, 0.0), defined], axis=2)  # [S, N, 2M]
-    totals = np.zeros((resamples, columns))
-    usable = np.zeros((resamples, columns))
-    for _ in range(seeds):  # the slots of a resampled set of seeds
-        drawn_seed = rng.integers(seeds, size=resamples)  # [R]
-        for seed in range(seeds):
-            for rows in _pieces(np.flatnonzero(drawn_seed == seed), CELLS // examples + 1):
-                counts = _resample(rng, len(rows), examples)  # [r, N]
-                sums, numbers = np.split(counts @ filled[seed], 2, axis=1)  # [r, M] each
-                present = numbers > 0
-                totals[rows] += np.divide(sums, numbers, out=np.zeros_like(sums), where=present)
-                usable[rows] += present
-    means = np.divide(totals, usable, out=np.full_like(totals, np.nan), where=usable > 0)
+    of_seeds = _resample(rng, resamples, seeds)  # [R, S]
+    means = np.concatenate([_means(filled, some, rng) for some in _pieces(of_seeds, CELLS // examples + 1)])
     low, high = np.full(columns, np.nan), np.full(columns, np.nan)
     some = ~np.isnan(means).all(0)
     tail = (1 - LEVEL) / 2
@@ -62,13 +53,24 @@ def bootstrap(values: Array, resamples: int = RESAMPLES) -> tuple[Array, Array]:
     return low, high
 
 
-def _resample(rng: np.random.Generator, times: int, examples: int) -> Array:
-    """[times, N] how often each example is drawn, with replacement."""
-    drawn = rng.integers(examples, size=(times, examples)) + examples * np.arange(times)[:, None]
-    return np.bincount(drawn.ravel(), minlength=times * examples).reshape(times, examples).astype(float)
+def _means(filled: Array, of_seeds: Array, rng: np.random.Generator) -> Array:
+    """[R, M] means of resampled examples, for R draws of seeds [R, S]; NaN where nothing is defined."""
+    of_examples = _resample(rng, len(of_seeds), filled.shape[1])  # [R, N]
+    sums, numbers = np.split(of_examples @ filled, 2, axis=2)  # [S, R, M] each
+    present = numbers > 0
+    by_seed = np.divide(sums, numbers, out=np.zeros_like(sums), where=present)
+    weights = of_seeds.T[:, :, None] * present
+    total = weights.sum(0)
+    return np.divide((weights * by_seed).sum(0), total, out=np.full(total.shape, np.nan), where=total > 0)
 
 
-def _pieces(rows: np.ndarray[Any, Any], size: int) -> list[np.ndarray[Any, Any]]:
+def _resample(rng: np.random.Generator, times: int, items: int) -> Array:
+    """[times, N] how often each of N items is drawn, with replacement."""
+    drawn = rng.integers(items, size=(times, items)) + items * np.arange(times)[:, None]
+    return np.bincount(drawn.ravel(), minlength=times * items).reshape(times, items).astype(float)
+
+
+def _pieces(rows: Array, size: int) -> list[Array]:
     return [rows[start : start + size] for start in range(0, len(rows), size)]
 
 

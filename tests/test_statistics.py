@@ -28,9 +28,9 @@ def bootstrap_by_loops(values: Array, resamples: int, rng: np.random.Generator) 
     means = []
     for _ in range(resamples):
         of_seeds = []
+        examples = rng.integers(values.shape[1], size=values.shape[1])
         for s in rng.integers(len(values), size=len(values)):
-            drawn = [values[s, i] for i in rng.integers(values.shape[1], size=values.shape[1])]
-            defined = [value for value in drawn if not np.isnan(value)]
+            defined = [values[s, i] for i in examples if not np.isnan(values[s, i])]
             if defined:
                 of_seeds.append(sum(defined) / len(defined))
         means.append(sum(of_seeds) / len(of_seeds) if of_seeds else np.nan)
@@ -68,6 +68,15 @@ def test_the_spread_between_seeds_widens_the_interval() -> None:
     apart = same + np.arange(5.0)[:, None, None]
     narrow, wide = (float(high[0] - low[0]) for low, high in (bootstrap(same), bootstrap(apart)))
     assert wide > 3 * narrow
+
+
+def test_seeds_that_repeat_each_other_add_nothing() -> None:
+    once = sample(1, 300, 1)
+    widths = [
+        float(high[0] - low[0])
+        for low, high in (bootstrap(np.tile(once, (copies, 1, 1)), resamples=4000) for copies in (1, 4, 16))
+    ]
+    assert widths[1:] == pytest.approx([widths[0]] * 2, rel=0.05)
 
 
 def test_constant_values_have_an_interval_of_no_width() -> None:
@@ -127,6 +136,15 @@ def test_intervals_of_one_seed_cover_the_true_mean_as_often_as_they_say() -> Non
     values = np.random.default_rng(2).exponential(size=(1, 40, 200))
     low, high = bootstrap(values)
     covered = ((low <= 1) & (high >= 1)).mean()
+    assert 0.90 <= covered <= 0.99
+
+
+def test_intervals_of_several_seeds_cover_the_true_mean_as_often_as_they_say() -> None:
+    """200 sets of 5 seeds on the same 60 examples, where examples differ more than seeds do."""
+    rng = np.random.default_rng(3)
+    values = rng.normal(size=(1, 60, 200)) + rng.normal(scale=0.1, size=(5, 1, 200))
+    low, high = bootstrap(values + rng.normal(scale=0.3, size=(5, 60, 200)))
+    covered = ((low <= 0) & (high >= 0)).mean()
     assert 0.90 <= covered <= 0.99
 
 
