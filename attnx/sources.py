@@ -54,6 +54,15 @@ class Source:
     offline: bool = False
     progress: Progress = field(default_factory=lambda: Progress("off"), compare=False)
 
+    def __post_init__(self) -> None:
+        """Refuse a data directory that is none: other data would be taken instead, unnoticed."""
+        if self.directory is None:
+            return
+        if not os.path.isdir(self.directory):
+            wrong = "is not a folder" if os.path.exists(self.directory) else "does not exist"
+            raise DataError(f"The data directory '{self.directory}' {wrong} (--data-dir, ATTNX_DATA).")
+        _check_readable(self.directory)
+
     @classmethod
     def configured(
         cls,
@@ -103,7 +112,7 @@ class Source:
 
     def find(self, name: str, *patterns: str) -> Fetched:
         """A local folder, of a dataset that the registry need not know, with a file for every pattern."""
-        found = self._local(name, (patterns,))
+        found = self._local(name, (patterns,), ", ".join(patterns))
         if found is None:
             raise _unobtainable(name, ", ".join(patterns), [self._local_failure()])
         return found
@@ -118,7 +127,7 @@ class Source:
         return self.datasets[name]
 
     def _here(self, name: str, dataset: Dataset) -> Fetched | None:
-        local = self._local(name, dataset.layouts)
+        local = self._local(name, dataset.layouts, dataset.expects)
         if local is not None:
             return Fetched(local.folder, local.provenance | {"licence": dataset.licence})
         if self.cache is None:
@@ -127,32 +136,53 @@ class Source:
         found = ((cache.find(source), source) for source in dataset.sources)
         return next((Fetched(f, _provenance(name, dataset, source)) for f, source in found if f), None)
 
-    def _local(self, name: str, layouts: tuple[tuple[str, ...], ...]) -> Fetched | None:
-        """The dataset in DIR/name or in DIR itself, when all files of one layout are there."""
+    def local_folder(self, name: str) -> Path | None:
+        """The folder of the data directory that a dataset would be read from."""
         if self.directory is None:
             return None
-        if not self.directory.is_dir():
-            raise DataError(f"The data directory '{self.directory}' does not exist (--data-dir, ATTNX_DATA).")
+        if name not in self.datasets:  # only its task knows which files it takes
+            own = self.directory / name
+            return own if os.path.isdir(own) else self.directory
+        dataset = self.datasets[name]
+        found = self._place(name, dataset.layouts, dataset.expects)
+        return found[0] if found else None
+
+    def _local(self, name: str, layouts: tuple[tuple[str, ...], ...], expects: str) -> Fetched | None:
+        found = self._place(name, layouts, expects)
+        return Fetched(found[0], _local_provenance(name, *found)) if found else None
+
+    def _place(
+        self, name: str, layouts: tuple[tuple[str, ...], ...], expects: str
+    ) -> tuple[Path, list[Path]] | None:
+        """DIR/name or DIR itself, when all files of one layout are there, and these files."""
+        if self.directory is None:
+            return None
         own = self.directory / name
+        if os.path.isdir(own):
+            _check_readable(own)
         # Where nothing says which files to expect, a folder of that name is taken as it is.
         places = [(folder, patterns) for folder in (own, self.directory) for patterns in layouts]
         for folder, patterns in places or [(own, ("**/*",))]:
             files = _matching(folder, patterns)
             if files:
-                return Fetched(folder, _local_provenance(name, folder, files))
-        if own.is_dir():
+                return folder, files
+        if os.path.isdir(own):
             # A folder of that name was meant to be used: taking other data instead would go unnoticed.
-            expected = " or ".join(", ".join(patterns) for patterns in layouts)
-            raise DataError(f"'{own}' is not a complete '{name}': it must hold {expected or 'its files'}.")
+            raise DataError(f"'{own}' is not a complete '{name}': it must hold {expects}.")
         return None
 
     def _local_failure(self) -> str:
         return f"'{self.directory}' does not hold it" if self.directory else "no local folder was given"
 
 
+def _check_readable(folder: Path) -> None:
+    if not os.access(folder, os.R_OK | os.X_OK):
+        raise DataError(f"'{folder}' cannot be read: permission denied. Open it, or give another --data-dir.")
+
+
 def _matching(folder: Path, patterns: tuple[str, ...]) -> list[Path]:
     """The files that match, or none at all when a pattern has no match."""
-    matches = [sorted(path for path in folder.glob(pattern) if path.is_file()) for pattern in patterns]
+    matches = [sorted(path for path in folder.glob(pattern) if os.path.isfile(path)) for pattern in patterns]
     return [path for paths in matches for path in paths] if all(matches) else []
 
 

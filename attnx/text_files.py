@@ -53,6 +53,8 @@ def parse_object(text: str, where: str) -> dict[str, Any]:
         found = json.loads(text)
     except json.JSONDecodeError as error:
         raise DataError(f"{where}, column {error.colno}: not JSON: {error.msg}.") from error
+    except ValueError as error:  # a number of thousands of digits
+        raise DataError(f"{where}: {error}.") from error
     except RecursionError as error:
         raise DataError(f"{where}: nested too deeply.") from error
     if not isinstance(found, dict):

@@ -15,9 +15,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from loopback import Server, ranges, serving, tarball, whole
 
-from attnx.cache import Cache
+from attnx.cache import MANIFEST, Cache
 from attnx.datasets import Dataset
 from attnx.errors import DataError
 from attnx.progress import Progress, Step
@@ -160,3 +161,56 @@ def test_what_is_being_fetched_is_not_cleared(server: Server, root: Path) -> Non
         fetching.kill()
     assert Cache(root).remove(rows.sources[0]) > 0
     assert shown(root) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["[]", "null", "3", '{"files": []}', '{"files": {}}', '{"files": null}', "{}"]
+)
+def test_a_folder_without_a_sound_manifest_is_not_complete(server: Server, root: Path, text: str) -> None:
+    source = Source(datasets={"rows": dataset(server.at("/rows.tar", whole(ARCHIVE)))}, cache=root)
+    folder = source.fetch("rows").folder
+    (folder / MANIFEST).write_text(text)
+    assert source.where("rows") is None
+    assert source.fetch("rows").path("rows.csv").read_bytes() == ROWS
+
+
+def leftovers(root: Path) -> dict[str, Path]:
+    """What earlier versions may have left: a dataset, one that was being written, and a part."""
+    folder = root / "rows-0123456789abcdef"
+    folder.mkdir(parents=True)
+    (folder / "rows.csv").write_bytes(b"rows")
+    manifest = {"source": {"sha256": "a" * 64}, "files": {"rows.csv": 4}}
+    (folder / MANIFEST).write_text(json.dumps(manifest))
+    hidden, part = root / f".writing-{'b' * 64}", root / f".{'c' * 64}.part"
+    hidden.mkdir()
+    part.write_bytes(b"part")
+    return {"a" * 64: folder, "b" * 64: hidden, "c" * 64: part}
+
+
+def test_the_rest_is_removed_and_a_users_own_files_are_not(root: Path) -> None:
+    leftovers(root)
+    (root / ".writing-rows").mkdir()
+    (root / "damaged").mkdir()
+    (root / "damaged" / MANIFEST).write_text("[]")
+    mine = ["mine.csv", "mydataset/notes.txt", ".hidden.part", "deep/a/.attnx.json", ".config/x"]
+    for name in mine:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("mine")
+    assert Cache(root).remove_rest() > 0
+    assert shown(root) == sorted({name.partition("/")[0] for name in mine})
+    assert all((root / name).read_text() == "mine" for name in mine)
+    assert Cache(root).remove_rest() == 0
+    assert Cache(root / "nowhere").remove_rest() == 0
+
+
+@pytest.mark.parametrize("sha256", ["a" * 64, "b" * 64, "c" * 64])
+def test_the_rest_is_left_alone_while_it_is_being_fetched(root: Path, sha256: str) -> None:
+    path = leftovers(root)[sha256]
+    with (
+        FileLock(root / f".{sha256}.lock"),
+        pytest.raises(DataError, match=f"^{path.name} is being fetched by another process"),
+    ):
+        Cache(root).remove_rest()
+    assert path.exists()
+    Cache(root).remove_rest()
+    assert not path.exists()

@@ -24,6 +24,11 @@ datasets:
     licence: CC0-1.0
     sources:
       - {package: demo-data, index: pypi, version: "1.0", sha256: %s, bytes: 1000, members: {rows.csv: d}}
+  lines:
+    summary: Lines of the same file.
+    licence: CC0-1.0
+    sources:
+      - {package: demo-data, index: pypi, version: "1.0", sha256: %s, bytes: 1000, members: {rows.csv: d}}
   notes: {summary: Notes., licence: restricted, layout: notes.txt, files: [notes.txt]}
 """
 
@@ -38,7 +43,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         )
         archive.writestr("demo_data-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
     registry = tmp_path / "registry.yaml"
-    registry.write_text(REGISTRY % hashlib.sha256(wheel.read_bytes()).hexdigest())
+    sha256 = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    registry.write_text(REGISTRY % (sha256, sha256))
     settings = {
         "ATTNX_HOME": str(tmp_path / "home"),
         "ATTNX_REGISTRY": str(registry),
@@ -76,9 +82,50 @@ def test_a_dataset_goes_from_unknown_to_here_to_cleared(home: Path) -> None:
 def test_clear_without_a_name_also_deletes_what_nothing_accounts_for(home: Path) -> None:
     run("fetch", "rows")
     (home / "data" / "old-1.0-abc").mkdir()
-    (home / "data" / ".abc.part").write_text("x")
+    (home / "data" / "old-1.0-abc" / ".attnx.json").write_text("{}")
+    (home / "data" / f".{'a' * 64}.part").write_text("x")
     run("clear")
-    assert [path.suffix for path in (home / "data").iterdir()] == [".lock"]
+    assert {path.suffix for path in (home / "data").iterdir()} == {".lock"}
+
+
+def test_clear_leaves_a_users_own_data_beside_the_downloads_alone(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ATTNX_DATA", str(home / "data"))
+    mine = [home / "data" / "mine.csv", home / "data" / "mydataset" / "notes.txt"]
+    for path in mine:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("mine")
+    folder = Path(run("fetch", "rows").stdout.splitlines()[0])
+    run("clear")
+    assert not folder.exists()
+    assert all(path.read_text() == "mine" for path in mine)
+
+
+def test_clear_says_which_other_dataset_goes_too(home: Path) -> None:
+    run("fetch", "rows")
+    said = run("clear", "rows").stdout.strip()
+    assert said == f"4 kB freed in {home / 'data'}; lines came in the same download and went with it"
+    assert run("clear", "rows").stdout.strip() == f"0 kB freed in {home / 'data'}"
+    run("fetch", "rows")
+    assert "lines" not in run("clear").stdout
+
+
+def test_where_advises_what_can_work() -> None:
+    said = r"'notes' is not on this machine; pass --data-dir or set ATTNX_DATA to a folder with notes\.txt\.$"
+    with pytest.raises(DataError, match=said):
+        run("where", "notes")
+
+
+@pytest.mark.parametrize("command", [("list",), ("where", "rows"), ("fetch", "rows")])
+def test_a_data_directory_that_does_not_exist_is_refused(command: tuple[str, ...], tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"The data directory '.*/nope' does not exist"):
+        run(*command, "--data-dir", str(tmp_path / "nope"))
+
+
+def test_clear_needs_no_data_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ATTNX_DATA", str(tmp_path / "nope"))
+    assert run("clear").stdout.startswith("0 kB freed")
 
 
 def test_a_local_folder_is_shown_and_never_cleared(home: Path, tmp_path: Path) -> None:

@@ -143,6 +143,36 @@ def test_an_interrupt_ends_the_client_and_leaves_nothing(
     assert visible(cache) == []
 
 
+def test_an_index_that_does_not_answer_is_not_an_unknown_version(
+    cache: Cache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = {"INDEX_URL": "http://127.0.0.1:9/simple", "RETRIES": "1", "CONFIG_FILE": os.devnull}
+    for name, value in settings.items():
+        monkeypatch.setenv(f"PIP_{name}", value)
+    monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with pytest.raises(
+        DataError, match=r"^pypi package demo-data 1\.0: the package index cannot be reached; "
+    ):
+        cache.obtain(pypi(), "demo")
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("npm error code E404\nnpm error 404 Not Found - GET http://x/demo\n", "404 Not Found - GET http://x/demo"),
+        ("npm ERR! code E404\nnpm ERR! path x\nnpm ERR! 404  'demo' is not here\n", "404 'demo' is not here"),
+        ("npm ERR! code EX\nnpm ERR! errno 1\nnpm ERR! network bad gateway\n", "network bad gateway"),
+        ("npm ERR! code ENOTFOUND\nnpm ERR! network request failed\n", None),
+        ("npm error code ECONNREFUSED\n", None),
+        ("npm error code EAI_AGAIN\n", None),
+        ("WARNING: Retrying (Retry(total=0)) after x\nERROR: No matching distribution found for x\n", None),
+    ],
+)  # fmt: skip
+def test_what_a_client_says_becomes_one_line(said: str, told: str | None) -> None:
+    assert packages._complaint(said).startswith(told or "the package index cannot be reached")
+
+
 def test_passwords_of_an_index_are_not_repeated() -> None:
     said = "WARNING: x\nERROR: 401 Client Error for url: https://me:secret@index.example/simple/demo/\n"
     assert packages._complaint(said) == "401 Client Error for url: https://index.example/simple/demo/"
@@ -211,6 +241,16 @@ def test_an_npm_tarball_is_downloaded_and_its_scripts_do_not_run(
     assert (folder / "x.csv").read_bytes() == b"rows"
     assert not ran.exists()
     assert visible(cache) == [folder]
+
+
+def test_an_npm_registry_that_does_not_answer_is_told(
+    registry: Server, cache: Cache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("npm_config_registry", "http://127.0.0.1:9/")
+    with pytest.raises(
+        DataError, match=r"^npm package demo-data 1\.0: the package index cannot be reached; "
+    ):
+        cache.obtain(pypi(index="npm"), "demo")
 
 
 def test_an_npm_version_that_is_not_there_is_one_line(registry: Server, cache: Cache) -> None:

@@ -131,9 +131,47 @@ def test_an_incomplete_local_folder_is_not_replaced_by_a_download(
     (tmp_path / "rows").mkdir()
     with pytest.raises(DataError, match=r"not a complete 'rows': it must hold rows.csv"):
         Source(tmp_path, datasets, root).fetch("rows")
-    with pytest.raises(DataError, match="does not exist"):
-        Source(tmp_path / "typo", datasets, root).fetch("rows")
     assert server.asked == []
+
+
+def test_a_data_directory_that_is_none_is_refused_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    typo = tmp_path / "typo"
+    with pytest.raises(
+        DataError, match=rf"^The data directory '{typo}' does not exist \(--data-dir, ATTNX_DATA\)"
+    ):
+        Source(typo)
+    monkeypatch.setenv("ATTNX_DATA", str(typo))
+    with pytest.raises(DataError, match="does not exist"):
+        Source.configured({}, tmp_path)
+    typo.write_text("")
+    with pytest.raises(DataError, match="is not a folder"):
+        Source.configured({}, tmp_path)
+
+
+@pytest.mark.parametrize("locked", [".", "rows"])
+def test_a_local_folder_that_may_not_be_read_is_one_line(
+    tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch, locked: str
+) -> None:
+    (tmp_path / "rows").mkdir()
+    # Permissions do not bind root, so the answer of the system is made up.
+    monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path / locked)
+    with pytest.raises(DataError, match=f"^'{tmp_path / locked}' cannot be read: permission denied"):
+        Source(tmp_path, {"rows": dataset("http://x/")}, root).where("rows")
+
+
+def test_the_local_folder_of_a_dataset_is_the_one_it_would_be_read_from(tmp_path: Path) -> None:
+    source = Source(tmp_path, {"rows": dataset("http://x/")})
+    assert source.local_folder("rows") is None
+    assert source.local_folder("unknown") == tmp_path
+    (tmp_path / "rows.csv").write_text("")
+    assert source.local_folder("rows") == tmp_path
+    for name in ("rows", "unknown"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "rows.csv").write_text("")
+        assert source.local_folder(name) == tmp_path / name
+    assert Source().local_folder("rows") is None
 
 
 def test_a_dataset_without_sources_needs_a_folder_with_its_layout(tmp_path: Path) -> None:
@@ -146,6 +184,9 @@ def test_a_dataset_without_sources_needs_a_folder_with_its_layout(tmp_path: Path
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(name)
     assert source.fetch("notes").folder == tmp_path / "notes"
+    (tmp_path / "notes" / "test.jsonl").unlink()
+    with pytest.raises(DataError, match="a complete 'notes': it must hold train and test as JSON lines"):
+        source.fetch("notes")
     assert source.fetch("anything").folder == tmp_path / "anything"
 
 
