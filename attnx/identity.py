@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
+from stat import S_ISDIR
+from typing import Any
 
 import torch
 
 from .resolve import Part, Plan
 from .results import PluginUsed
-from .sources import Source
+from .sources import Source, source_in_use
 from .spec import canonical_json, digest
 from .store import code_hash
 from .types import TaskData
@@ -20,28 +23,27 @@ from .types import TaskData
 
 def run_name(plan: Plan, source: Source, device: torch.device) -> str:
     """The name of a run."""
-    task = plan.task.component
-    dataset = source.datasets.get(task.card.dataset) if task else None
-    files = [*_local_data(plan, source), *_named_in_options(plan.parts)]
+    dataset = plan.task.component.card.dataset if plan.task.component else ""
     return digest(
         plan.spec.canonical(),
         canonical_json([part.label for part in plan.parts]),  # rows of the report are called so
         _codes(plan.parts),
         canonical_json(library_versions()),
         device.type,
-        canonical_json(dataset.model_dump(mode="json") if dataset else None),
-        canonical_json([_stamp(path) for path in files]),
+        canonical_json(_dataset(dataset, source) if dataset else None),
+        canonical_json(_named_in_options(plan.parts, source)),
     )
 
 
 def weights_name(plan: Plan, data: TaskData, seed: int, device: torch.device) -> str:
     """The name of trained weights."""
     parts = (plan.task, plan.model, plan.projection)
+    source = source_in_use() or Source()
     return digest(
         data.fingerprint,
         canonical_json([part.choice.model_dump(mode="json") for part in parts]),
         _codes(parts),
-        canonical_json([_stamp(path) for path in _named_in_options([plan.model])]),
+        canonical_json(_named_in_options([plan.model], source)),
         canonical_json(plan.spec.training),
         f"{seed}/{device.type}/{torch.__version__}",
     )
@@ -85,28 +87,39 @@ def _codes(parts: Sequence[Part]) -> str:
     return canonical_json({"attnx": code_hash("attnx")} | {u.plugin: u.code for u in plugins_used(parts)})
 
 
-def _local_data(plan: Plan, source: Source) -> Iterator[Path]:
-    """The files of the data directory that the task may read."""
-    if source.directory is not None:
-        dataset = plan.task.component.card.dataset if plan.task.component else ""
-        own = source.directory / dataset
-        yield from _files(own if own.is_dir() else source.directory)
+def _dataset(name: str, source: Source) -> list[Any]:
+    """What a dataset is read from: what the registry says of it, and files of the user's own."""
+    known, folder = source.datasets.get(name), source.local_folder(name)
+    return [known.model_dump(mode="json") if known else None, _stamps(folder) if folder else []]
 
 
-def _named_in_options(parts: Sequence[Part]) -> Iterator[Path]:
-    """Files of the user's own that options name."""
+def _named_in_options(parts: Sequence[Part], source: Source) -> list[Any]:
+    """The files of the user's own and the datasets that options name.
+
+    A path may be one inside the data directory. A text names something when it was chosen: a default,
+    such as the name of a column, does not mean a folder that happens to be called so.
+    """
+    found: list[Any] = []
     for part in parts:
-        for _, value in part.options:
-            if isinstance(value, Path | str) and value and (path := Path(value).expanduser()).exists():
-                yield from _files(path)
+        for name, value in part.options:
+            if isinstance(value, Path):
+                places = [value] if source.directory is None else [value, source.directory / value]
+                found += next(filter(None, map(_stamps, places)), [])
+            elif isinstance(value, str) and value != type(part.options).model_fields[name].default:
+                found += _stamps(Path(value)) if value else []
+                found += _dataset(value, source) if value in source.datasets else []
+    return found
 
 
-def _files(path: Path) -> list[Path]:
-    """A file, or all files of a folder."""
-    return sorted(inside for inside in path.rglob("*") if inside.is_file()) if path.is_dir() else [path]
-
-
-def _stamp(path: Path) -> list[str | int]:
-    """What changes when a file does."""
-    stat = path.stat()
-    return [str(path.resolve()), stat.st_size, stat.st_mtime_ns]
+def _stamps(path: Path) -> list[list[str | int]]:
+    """What changes when a file, or any file of a folder, does; nothing for what cannot be looked at."""
+    path = Path(os.path.expanduser(path))
+    found: list[list[str | int]] = []
+    for file in sorted(path.rglob("*")) if os.path.isdir(path) else [path]:
+        try:
+            stat = file.stat()
+        except (OSError, ValueError):  # no such file, or one that may not be read, or no name for one
+            continue
+        if not S_ISDIR(stat.st_mode):
+            found.append([str(file.resolve()), stat.st_size, stat.st_mtime_ns])
+    return found

@@ -7,7 +7,7 @@ import hashlib
 import importlib.util
 import json
 import os
-import shutil
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -46,12 +46,12 @@ def check_writable(folder: Path, setting: str) -> None:
 def _aside(final: Path) -> Iterator[Path]:
     """A temporary folder beside `final`, moved into its place only when all went well."""
     final.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(prefix=".writing-", dir=final.parent))
-    try:
+    hidden = tempfile.TemporaryDirectory(prefix=".writing-", dir=final.parent, ignore_cleanup_errors=True)
+    with hidden as name:
+        temporary = Path(name) / final.name
+        temporary.mkdir()  # with the usual mode: the hidden one is closed to everybody else
         yield temporary
         _replace(final, temporary)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _replace(final: Path, temporary: Path) -> None:
@@ -60,12 +60,18 @@ def _replace(final: Path, temporary: Path) -> None:
         try:
             temporary.rename(final)  # fails when somebody's folder is there
             return
+        except NotADirectoryError as error:
+            raise _in_the_way(final) from error
         except OSError as error:
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                 raise
         aside = tempfile.TemporaryDirectory(prefix=".writing-", dir=final.parent)
         with aside as old, suppress(FileNotFoundError):  # another writer may have been faster
             final.rename(Path(old) / "old")
+
+
+def _in_the_way(final: Path) -> UsageError:
+    return UsageError(f"'{final}' is a file where a folder is to be written: delete it or move it away.")
 
 
 class Runs:
@@ -76,7 +82,10 @@ class Runs:
 
     def find(self, fingerprint: str) -> Report | None:
         """The report of a run; None where there is none that this version can read."""
-        return _read_report(self.folder(fingerprint) / "report.json")
+        folder = self.folder(fingerprint)
+        if os.path.isfile(folder):
+            raise _in_the_way(folder)
+        return _read_report(folder / "report.json")
 
     def folder(self, fingerprint: str) -> Path:
         return self.root / fingerprint
@@ -124,21 +133,42 @@ class Weights:
         self.root = root or home() / "weights"
 
     def find(self, key: str) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
-        from safetensors import safe_open
+        """Weights and their record; None where there are none, or damaged ones, which is told."""
+        from safetensors import SafetensorError, safe_open
 
-        path = self.root / key / "weights.safetensors"
-        if not path.exists():
+        if os.path.isfile(self.root / key):
+            raise _in_the_way(self.root / key)
+        try:
+            with safe_open(self.root / key / "weights.safetensors", framework="pt") as file:
+                state = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+                kept = file.metadata() or {}
+            if kept["seal"] != _seal(key, state, kept["record"]):
+                raise ValueError("not what was written")
+            return state, json.loads(kept["record"])
+        except FileNotFoundError:  # another writer may be replacing it
             return None
-        with safe_open(path, framework="pt") as file:
-            record = json.loads((file.metadata() or {})["record"])
-            return {name: file.get_tensor(name) for name in file.keys()}, record  # noqa: SIM118
+        except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
+            self.tell_damaged(key, error)
+            return None
+
+    def tell_damaged(self, key: str, error: Exception) -> None:
+        """Warn that the weights of this name are as good as none."""
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        print(f"warning: damaged weights in '{self.root / key}' ({reason}): training again", file=sys.stderr)
 
     def write(self, key: str, state: Mapping[str, Tensor], record: Mapping[str, Any]) -> None:
-        from safetensors.torch import save_file
+        from safetensors.torch import save
 
         tensors = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in state.items()}
         with _aside(self.root / key) as folder:
-            save_file(tensors, folder / "weights.safetensors", {"record": json.dumps(record)})
+            text = json.dumps(record)
+            whole = save(tensors, {"record": text, "seal": _seal(key, tensors, text)})
+            (folder / "weights.safetensors").write_bytes(whole)
+
+
+def _seal(key: str, state: Mapping[str, Tensor], record: str) -> str:
+    """What weights, their record and their name must agree with."""
+    return digest(key, tensors_hash(state), record)
 
 
 def tensors_hash(state: Mapping[str, Tensor]) -> str:

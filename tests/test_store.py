@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 import torch
-from safetensors import SafetensorError
+from safetensors.torch import save_file
 
 import attnx
-from attnx.errors import AttnxError, PluginError, UsageError
+from attnx.errors import PluginError, UsageError
 from attnx.results import Report
 from attnx.store import Runs, Weights, check_writable, code_hash, home, tensors_hash
 
@@ -207,11 +207,100 @@ def test_a_pickle_in_the_place_of_weights_is_refused_unread(dump: str, tmp_path:
         place.write_bytes(pickle.dumps(Trap(trace)))
     else:
         torch.save({"weight": Trap(trace)}, place)
-    with pytest.raises((SafetensorError, AttnxError)):
-        Weights(tmp_path).find("key")
+    assert Weights(tmp_path).find("key") is None
     assert not trace.exists()
     pickle.loads(pickle.dumps(Trap(trace)))
     assert trace.exists(), "the trap does not work"
+
+
+def damage(place: Path, how: str) -> None:
+    whole = place.read_bytes()
+    if how == "cut short":
+        place.write_bytes(whole[:-3])
+    elif how == "one bit of a tensor":
+        place.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    elif how == "one digit of the record":
+        assert whole.count(b'best_epoch\\": 2') == 1
+        place.write_bytes(whole.replace(b'best_epoch\\": 2', b'best_epoch\\": 3'))
+    elif how == "no record":
+        save_file({"weight": torch.zeros(2)}, place)
+    elif how == "a folder":
+        place.unlink()
+        place.mkdir()
+    else:
+        place.write_bytes(b"")
+
+
+@pytest.mark.parametrize(
+    "how",
+    ["cut short", "one bit of a tensor", "one digit of the record", "no record", "a folder", "empty"],
+)
+def test_damaged_weights_are_as_good_as_none_with_one_line(
+    how: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    weights = Weights(tmp_path)
+    weights.write("key", STATE, RECORD)
+    damage(tmp_path / "key" / "weights.safetensors", how)
+    assert weights.find("key") is None
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"warning: damaged weights in '{tmp_path / 'key'}' (")
+    weights.write("key", STATE, RECORD)
+    assert weights.find("key") is not None
+    assert capsys.readouterr().err == ""
+
+
+def test_weights_under_the_name_of_others_are_not_taken(tmp_path: Path) -> None:
+    Weights(tmp_path).write("key", STATE, RECORD)
+    (tmp_path / "key").rename(tmp_path / "other")
+    assert Weights(tmp_path).find("other") is None
+
+
+def test_weights_that_vanish_while_they_are_looked_for_are_not_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import safetensors
+
+    weights = Weights(tmp_path)
+    weights.write("key", STATE, RECORD)
+    opened = safetensors.safe_open
+
+    def late(path: Path, **settings: Any) -> Any:
+        (tmp_path / "key").rename(tmp_path / "aside")
+        return opened(path, **settings)
+
+    monkeypatch.setattr("safetensors.safe_open", late)
+    assert weights.find("key") is None
+    assert capsys.readouterr().err == ""
+
+
+# Places.
+
+
+def test_what_is_kept_has_the_usual_mode(tmp_path: Path) -> None:
+    (tmp_path / "usual").mkdir()
+    (tmp_path / "usual" / "file").touch()
+    Weights(tmp_path).write("key", STATE, RECORD)
+    Runs(tmp_path).write(report("run"))
+    for folder in (tmp_path / "key", tmp_path / "run"):
+        assert folder.stat().st_mode == (tmp_path / "usual").stat().st_mode
+        for file in folder.iterdir():
+            assert file.stat().st_mode == (tmp_path / "usual" / "file").stat().st_mode
+
+
+def test_a_file_in_the_place_of_a_folder_is_told_and_kept(tmp_path: Path) -> None:
+    place = tmp_path / "0123456789abcdef"
+    place.write_text("mine")
+    calls: list[Callable[[], Any]] = [
+        lambda: Runs(tmp_path).find(place.name),
+        lambda: Runs(tmp_path).write(report()),
+        lambda: Weights(tmp_path).find(place.name),
+        lambda: Weights(tmp_path).write(place.name, STATE, RECORD),
+    ]
+    for call in calls:
+        with pytest.raises(UsageError, match=f"'{place}' is a file where a folder is to be written"):
+            call()
+    assert files(tmp_path) == {place.name}
+    assert place.read_text() == "mine"
 
 
 # Hashes.
