@@ -132,13 +132,13 @@ class SequenceClassifier(AttentionClassifier[S]):
     def encode(self, examples: Sequence[Example]) -> Batch:
         inputs, lengths = self.vocabulary.rows([example.units for example in examples], self.boundaries)
         marks = int(self.boundaries)  # at each end
-        columns = torch.arange(inputs.shape[1]).expand_as(inputs)  # [B, L]
+        columns = torch.arange(inputs.shape[1], dtype=inputs.dtype).expand_as(inputs)  # [B, L]
         mask = (columns >= marks) & (columns < (lengths - marks)[:, None])
         return Batch.collate(
             examples,
             inputs=inputs,
             mask=mask,
-            unit_index=(columns - marks).masked_fill(~mask, -1),
+            unit_index=(columns - marks).masked_fill_(~mask, -1),
             lengths=lengths,
             query=self.query_rows(examples, self.boundaries),
         )

@@ -6,16 +6,19 @@ into splits. Nothing but words is kept of a text.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
 from attnx import DataError, Example, TaskData, did_you_mean
 
+from .label_names import WHOLE
 from .preprocessing import WordSplitter
 from .rows import Row, Rows, RowStream
 from .task_options import TextOptions
@@ -23,6 +26,7 @@ from .task_options import TextOptions
 ALL = "all"  # the one source of a dataset that comes undivided
 SPLITS = ("train", "dev", "test")
 SHARES = {ALL: {"train": 80, "dev": 10, "test": 10}, "train": {"train": 90, "dev": 10}}  # %
+NUMBER = re.compile(r"[-+]?\d+(\.\d*)?")
 MANY = 20  # labels: more than these, for less than two rows each, look like a wrong column
 
 
@@ -51,17 +55,20 @@ class _Pool:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """The classes of a dataset, and those of them that are used; rows of the others are passed over."""
+    """The classes of a dataset, and those of them that are used; rows of the others are passed over.
+
+    Where none is said to be used, those are that train has, and a row of another is an error.
+    """
 
     known: tuple[str, ...]
-    used: tuple[str, ...]
+    used: tuple[str, ...] = ()
     advice: str = ""  # for files that lack a class
 
     def name(self, given: str, origin: str, line: int) -> str:
         """The class meant by a name, or by a number from 0 on."""
         if given in self.known:
             return given
-        if given.isdecimal() and int(given) < len(self.known):
+        if WHOLE.fullmatch(given) and 0 <= int(given) < len(self.known):
             return self.known[int(given)]
         names = ", ".join(f"{number} {name}" for number, name in enumerate(self.known))
         raise DataError(
@@ -128,7 +135,7 @@ def _take(
     """Put the words of every row into the pool, or count why not."""
     for row in rows:
         label = row.label if labels is None else labels.name(row.label, pool.origin, row.line)
-        if labels is not None and label not in labels.used:
+        if labels is not None and labels.used and label not in labels.used:
             continue
         ordinal = pool.total
         pool.total += 1
@@ -198,21 +205,41 @@ def _is_span(value: Any) -> bool:
 def _found_labels(pools: Mapping[str, _Pool]) -> tuple[str, ...]:
     """The labels of the source that train comes from, by number or by alphabet."""
     pool = pools.get("train") or pools[ALL]
-    names = {kept.label for kept in pool.kept}
+    lines: dict[str, int] = {}  # where each label occurs first
+    for kept in pool.kept:
+        lines.setdefault(kept.label, kept.line)
+    names = set(lines)
     if len(names) > MANY and 2 * len(names) > len(pool.kept):
         raise DataError(
             f"'{pool.origin}' has {len(names)} labels for {len(pool.kept)} texts; "
             "the label may be elsewhere: set label=NAME."
         )
-    if all(name.lstrip("-").isdecimal() for name in names):
-        return tuple(sorted(names, key=lambda name: (int(name), name)))
+    _refuse_two_spellings(lines, pool.origin)
+    if all(map(WHOLE.fullmatch, names)):
+        return tuple(sorted(names, key=int))
     return tuple(sorted(names))
+
+
+def _refuse_two_spellings(lines: Mapping[str, int], origin: str) -> None:
+    """No number may be two labels, as 0 and 0.0 would be."""
+    spelled: dict[Decimal, str] = {}
+    for name, line in lines.items():
+        if NUMBER.fullmatch(name):
+            first = spelled.setdefault(Decimal(name), name)
+            if first != name:
+                raise DataError(
+                    f"'{origin}', line {line}: label '{name[:40]}' is the number that line {lines[first]} "
+                    f"spells '{first[:40]}'; spell both alike."
+                )
 
 
 def _present_labels(pools: Mapping[str, _Pool], labels: Labels) -> tuple[str, ...]:
     """The labels that are used; each must have an example to learn from."""
     pool = pools.get("train") or pools[ALL]
-    missing = set(labels.used) - {kept.label for kept in pool.kept}
+    found = {kept.label for kept in pool.kept}
+    if not labels.used:
+        return tuple(name for name in labels.known if name in found)
+    missing = set(labels.used) - found
     if missing:
         names = ", ".join(name for name in labels.used if name in missing)
         raise DataError(

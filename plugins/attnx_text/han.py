@@ -49,7 +49,7 @@ class Han(AttentionClassifier[HanOptions]):
         rows, _ = self.vocabulary.rows(sentences, boundaries=False)  # [all sentences, W]
         lengths = torch.tensor([len(text.units) for text in texts])  # [B]
         mask = inside(lengths, int(lengths.max()))  # [B, S]
-        inputs = torch.full((*mask.shape, max(1, rows.shape[1])), PAD)  # [B, S, W]
+        inputs = rows.new_full((*mask.shape, max(1, rows.shape[1])), PAD)  # [B, S, W]
         inputs[..., : rows.shape[1]][mask] = rows
         columns = torch.arange(mask.shape[1]).expand_as(mask)
         return Batch.collate(

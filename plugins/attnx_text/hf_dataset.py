@@ -36,12 +36,12 @@ class HfDataset(Task):
             splits = _load(library, options, source.offline)
         chosen = {"train": options.train, "dev": options.dev, "test": options.test}
         tables = {split: _split(splits, name, options) for split, name in chosen.items() if name}
-        names = getattr(tables["train"].features.get(options.label), "names", None)
+        names = _class_names(tables["train"], options.label)
         sources = {
             split: Rows(f"{options.name} {chosen[split]}", _rows(table, options))
             for split, table in tables.items()
         }
-        labels = Labels(tuple(names), tuple(names)) if names else None
+        labels = Labels(names) if names else None
         said = {"kind": "huggingface", "name": options.name, "datasets": library.__version__}
         prints = {split: str(table._fingerprint) for split, table in tables.items()}
         return make_data(sources, options, labels, {**said, **prints})
@@ -105,7 +105,13 @@ def _split(splits: Any, name: str, options: HfDatasetOptions) -> Any:
     return table.select_columns([options.text, options.label])
 
 
+def _class_names(table: Any, label: str) -> tuple[str, ...]:
+    """The names of the classes, where the dataset declares them and numbers its labels."""
+    return tuple(getattr(table.features.get(label), "names", None) or ())
+
+
 def _rows(table: Any, options: HfDatasetOptions) -> RowStream:
+    names = _class_names(table, options.label)
     for index, found in enumerate(table):
         text, label = found[options.text], found[options.label]
         where = f"'{options.name}', row {index + 1}"
@@ -113,4 +119,11 @@ def _rows(table: Any, options: HfDatasetOptions) -> RowStream:
             raise DataError(f"{where}: column '{options.text}' must be a string, not {type(text).__name__}.")
         if isinstance(label, bool) or not isinstance(label, int | str) or label == "":
             raise DataError(f"{where}: column '{options.label}' must be a class, a whole number or a string.")
+        if names and isinstance(label, int):
+            if not 0 <= label < len(names):
+                raise DataError(
+                    f"{where}: class {label} is none of the {len(names)} of column '{options.label}'; "
+                    "choose splits that are labelled."
+                )
+            label = names[label]
         yield Row(index, index + 1, text, str(label))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from attnx import did_you_mean
 
+WHOLE = re.compile(r"-?\d{1,18}")  # a label of more digits is a name like any other
 SENTIMENT = ("negative", "positive")
 STARS = ("1 star", "2 stars", "3 stars", "4 stars", "5 stars")
 AG_NEWS = ("World", "Sports", "Business", "Sci/Tech")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from abc import abstractmethod
 from pathlib import Path
 from typing import ClassVar
@@ -102,10 +103,17 @@ class MarkedJsonlFiles(_OwnFiles):
 
 def _find(path: Path, source: Source) -> Path:
     """The file in the working directory, or else in the data directory."""
+    path = Path(os.path.expanduser(path))  # a user that is unknown stays as written
     places = [path] if source.directory is None else [path, source.directory / path]
-    for place in places:
-        if place.is_file():
-            return place
+    try:
+        for place in places:
+            if place.is_file():
+                return place
+        for place in places:
+            if place.is_dir():
+                raise DataError(f"'{place}' is a folder; give a file in it.")
+    except OSError as error:
+        raise _unreadable(path, error) from error
     near = sorted(other.name for other in path.parent.glob(f"*{path.suffix}"))[:5] if path.suffix else []
     there = f" There are: {', '.join(near)}." if near else ""
     raise DataError(f"There is no file '{' or '.join(map(str, places))}'.{there}")
@@ -114,6 +122,14 @@ def _find(path: Path, source: Source) -> Path:
 def _provenance(paths: dict[str, Path]) -> dict[str, str]:
     said = {}
     for split, path in paths.items():
-        with path.open("rb") as file:
-            said[split] = f"{path.name} sha256 {hashlib.file_digest(file, 'sha256').hexdigest()}"
+        try:
+            with path.open("rb") as file:
+                found = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise _unreadable(path, error) from error
+        said[f"{split} file"] = f"{path.name} sha256 {found}"
     return said
+
+
+def _unreadable(path: Path, error: OSError) -> DataError:
+    return DataError(f"'{path}' cannot be read: {error.strerror or error}.")

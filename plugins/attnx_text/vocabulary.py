@@ -11,6 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attnx import DataError
+
 PAD, UNKNOWN, START, END = range(4)
 SPECIAL = ("<pad>", "<unknown>", "<start>", "<end>")
 
@@ -31,9 +33,17 @@ class Vocabulary:
     def of(
         cls, texts: Iterable[Iterable[str]], min_count: int = 1, max_words: int | None = None
     ) -> Vocabulary:
-        """The words of these texts; equally frequent ones in alphabetical order."""
+        """The words of training texts; equally frequent ones in alphabetical order."""
         counts = Counter(chain.from_iterable(texts))
-        frequent = [word for word, count in counts.items() if count >= min_count and word not in SPECIAL]
+        for name in SPECIAL:
+            del counts[name]
+        frequent = [word for word, count in counts.items() if count >= min_count]
+        if not frequent:
+            most = max(counts.values(), default=0)
+            raise DataError(
+                f"No word occurs min_count={min_count} times in the training texts, the most frequent {most} "
+                "times; lower min_count."
+            )
         frequent.sort(key=lambda word: (-counts[word], word))
         return cls((*SPECIAL, *frequent[:max_words]))
 
@@ -51,6 +61,6 @@ class Vocabulary:
             numbers = [[START, *row, END] for row in numbers]
         lengths = np.array([len(row) for row in numbers], dtype=np.int64)
         inside = np.arange(lengths.max(initial=0))[None] < lengths[:, None]  # [B, L]
-        padded = np.full(inside.shape, PAD, dtype=np.int64)
-        padded[inside] = np.fromiter(chain.from_iterable(numbers), dtype=np.int64, count=int(lengths.sum()))
+        padded = np.full(inside.shape, PAD, dtype=np.int32)  # a split is as wide as its longest text
+        padded[inside] = np.fromiter(chain.from_iterable(numbers), dtype=np.int32, count=int(lengths.sum()))
         return torch.from_numpy(padded), torch.from_numpy(lengths)

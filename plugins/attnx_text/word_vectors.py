@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import gzip
+import os
+import re
 from collections.abc import Mapping
+from contextlib import closing
+from itertools import chain
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 
-from attnx import DataError, UsageError, fetch_dataset
+from attnx import DataError, UsageError, fetch_dataset, read_lines
 
 from .model_options import ClassifierOptions
 from .vocabulary import PAD, Vocabulary
@@ -19,6 +22,9 @@ from .vocabulary import PAD, Vocabulary
 LEARNED = "learned"
 DATASETS = {"glove-50d": "glove.6B.50d.txt"}  # word vectors that the registry knows, and their file
 SPREAD = 0.1  # standard deviation of vectors that no file gives
+
+_HEADER = re.compile(r"\d{1,18}[ \t]+(\d{1,18})\s*")
+_WORD = re.compile(r"[^ \t\r\n]+")  # other white space is a word in some published files
 
 Vector = np.ndarray[Any, np.dtype[np.float32]]
 
@@ -44,9 +50,12 @@ def make_embedding(vocabulary: Vocabulary, options: ClassifierOptions) -> nn.Emb
 
 def find_vectors(name: str) -> Path:
     """The file of word vectors that `embeddings` names."""
-    path = Path(name).expanduser()
-    if path.is_file():
-        return path
+    path = Path(os.path.expanduser(name))  # a user that is unknown stays as written
+    try:
+        if path.is_file():
+            return path
+    except OSError as error:  # in a folder that is closed, or a name that is too long
+        raise DataError(f"embeddings={name}: cannot be read: {error.strerror}.") from error
     if name in DATASETS:
         return fetch_dataset(name) / DATASETS[name]
     raise UsageError(f"embeddings={name}: no such file. Give learned, or a file of word vectors.")
@@ -55,39 +64,34 @@ def find_vectors(name: str) -> Path:
 def read_vectors(path: Path, wanted: Mapping[str, int]) -> tuple[dict[str, Vector], int]:
     """The vectors of the wanted words, and their size, from lines "word v1 v2 ...".
 
-    A first line with two numbers only, as fastText writes it, is passed over.
+    A first line with two whole numbers only, as fastText writes it, is passed over.
     """
     found: dict[str, Vector] = {}
-    with _open(path) as lines:
-        try:
-            first = lines.readline().split()
-            size = int(first[1]) if len(first) == 2 else len(first) - 1
-            lines.seek(0)
-            if size < 1:
-                raise DataError(f"{path}:1: not a word and its vector")
-            for number, line in enumerate(lines, start=1):
-                word = line.partition(" ")[0]
-                if word in wanted and not (number == 1 and len(first) == 2):
-                    # Split from the end: some published files hold words with spaces in them.
-                    name, *values = line.rstrip().rsplit(" ", size)
-                    if name == word:
-                        found[word] = _vector(values, size, f"{path}:{number}")
-        except (OSError, UnicodeDecodeError, EOFError) as error:
-            raise DataError(f"Cannot read word vectors from '{path}': {error}") from error
+    with closing(read_lines(path)) as lines:
+        first = next(lines, "")
+        header = _HEADER.fullmatch(first)
+        size = int(header[1]) if header else len(first.split()) - 1
+        if size < 1:
+            raise DataError(f"{path}:1: not a word and its vector")
+        if not header:  # it says how long a vector is, so it must be one
+            _vector(first.split()[1:], size, f"{path}:1")
+        for number, line in enumerate(chain([first], lines), start=1):
+            word = _WORD.match(line)
+            if word and word[0] in wanted and not (number == 1 and header):
+                values = line.split()[1:]
+                if len(values) <= size:  # or its word has spaces in it, as some published files have them
+                    found[word[0]] = _vector(values, size, f"{path}:{number}")
     return found, size
-
-
-def _open(path: Path) -> TextIO:
-    if path.suffix == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8", newline="\n")
-    return open(path, encoding="utf-8", newline="\n")
 
 
 def _vector(values: list[str], size: int, where: str) -> Vector:
     try:
-        vector = np.array(values, dtype=np.float32)
+        with np.errstate(over="ignore"):  # what is too large is refused below
+            vector = np.array(values, dtype=np.float32)
     except ValueError as error:
         raise DataError(f"{where}: not a word and its vector: {error}") from error
     if len(vector) != size:
         raise DataError(f"{where}: {len(vector)} numbers, but the first vector has {size}")
+    if not np.isfinite(vector).all():
+        raise DataError(f"{where}: not a word and its vector: a number is not finite")
     return vector

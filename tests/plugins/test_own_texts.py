@@ -1,10 +1,9 @@
-"""The user's own texts: CSV, JSON lines with rationales or without, Hugging Face datasets."""
+"""The user's own texts: CSV, JSON lines with rationales or without."""
 
 from __future__ import annotations
 
 import gzip
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -34,7 +33,7 @@ class TestOwnFiles:
         assert [len(split) for split in (data.train, data.dev, data.test)] == [32, 4, 4]
         assert data.label_names == ("no", "yes")
         assert data.provenance["split"] == "80/10/10 % of the rows at random, seed 0"
-        assert data.provenance["all"].startswith("mine.jsonl sha256 ")
+        assert data.provenance["all file"].startswith("mine.jsonl sha256 ")
         for example in everything(data):
             assert ("odd" in example.units) == (example.label == 1)
             assert example.id == f"row-{int(example.units[-1]):06d}"
@@ -60,6 +59,17 @@ class TestOwnFiles:
         rows = [{"text": "a b", "label": label} for label in (10, 9, -1, 2) for _ in range(5)]
         assert load("jsonl", file=self.one(tmp_path, rows)).label_names == ("-1", "2", "9", "10")
 
+    def test_labels_that_only_look_like_numbers_are_names(self, tmp_path: Path) -> None:
+        labels = ("--1", "1", "9" * 5000)
+        rows = [{"text": "a b", "label": label} for label in labels for _ in range(5)]
+        assert load("jsonl", file=self.one(tmp_path, rows)).label_names == labels
+
+    @pytest.mark.parametrize(("one", "other"), [("0", "0.0"), ("1.", "01"), ("-2", "-2.00"), ("7", "+7")])
+    def test_two_spellings_of_one_number_are_refused(self, tmp_path: Path, one: str, other: str) -> None:
+        table = [("text", "label"), ("a", one), ("b", "x"), ("c", other), ("d", one)]
+        said = error("csv", file=write_csv(tmp_path / "mine.csv", table))
+        assert f"line 4: label '{other}' is the number that line 2 spells '{one}'" in said
+
     def test_the_way_to_taskfiles_is_told(self) -> None:
         for options in ({}, {"train": "a"}, {"file": "a", "test": "b"}):
             assert "needs csv:file=PATH" in error("csv", **options)
@@ -68,6 +78,31 @@ class TestOwnFiles:
         self.one(tmp_path)
         message = error("jsonl", file=tmp_path / "mien.jsonl")
         assert f"There is no file '{tmp_path / 'mien.jsonl'}'. There are: mine.jsonl." in message
+
+    def test_a_folder_is_called_one_and_a_home_is_found(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        assert error("jsonl", file=tmp_path) == f"'{tmp_path}' is a folder; give a file in it."
+        self.one(tmp_path)
+        monkeypatch.setenv("HOME", str(tmp_path))
+        assert len(load("jsonl", file="~/mine.jsonl").train) == 32
+        assert "There is no file '~nobody-of-that-name/a.csv'" in error(
+            "csv", file="~nobody-of-that-name/a.csv"
+        )
+
+    @pytest.mark.parametrize("method", ["open", "is_file"])
+    def test_a_file_that_may_not_be_read_is_refused(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str
+    ) -> None:
+        def refuse(*_: object) -> None:
+            raise PermissionError(13, "Permission denied")
+
+        path = self.one(tmp_path)
+        task = make("jsonl", file=path)
+        monkeypatch.setattr(Path, method, refuse)
+        with pytest.raises(DataError) as caught:
+            task.load(Source())
+        assert str(caught.value) == f"'{path}' cannot be read: Permission denied."
 
     @pytest.mark.parametrize(
         ("row", "said"),
@@ -173,40 +208,6 @@ class TestRationales:
             assert example.rationale is not None
             assert {*np.flatnonzero(example.rationale).tolist()} == expected
             assert [*example.units] == [word.lower() for word in words]
-
-
-class TestHuggingFace:
-    def test_a_missing_library_is_named_with_how_to_get_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setitem(sys.modules, "datasets", None)
-        assert "pip install 'attnx[hf]'" in error("hf-dataset", name="imdb")
-
-    def test_a_taskis_asked_for(self) -> None:
-        assert "needs hf-dataset:name=NAME" in error("hf-dataset")
-
-    def test_a_saved_dataset_is_read_with_the_names_of_its_labels(self, tmp_path: Path) -> None:
-        datasets = pytest.importorskip("datasets", reason="the library datasets is an extra (attnx[hf])")
-        features = datasets.Features(
-            {"text": datasets.Value("string"), "label": datasets.ClassLabel(names=["bad", "good"])}
-        )
-        columns = {"text": [f"text {i}" for i in range(20)], "label": [i % 2 for i in range(20)]}
-        table = datasets.Dataset.from_dict(columns, features=features)
-        datasets.DatasetDict(train=table, test=table).save_to_disk(str(tmp_path / "saved"))
-        data = load("hf-dataset", name=str(tmp_path / "saved"))
-        assert data.label_names == ("bad", "good")
-        assert [len(split) for split in (data.train, data.dev, data.test)] == [18, 2, 20]
-        assert all(example.label == int(example.units[1]) % 2 for example in everything(data))
-        assert "Did you mean 'text'?" in error("hf-dataset", name=str(tmp_path / "saved"), text="txt")
-        assert "no split 'valid'" in error("hf-dataset", name=str(tmp_path / "saved"), dev="valid")
-
-    def test_data_files_of_a_folder_are_read(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        datasets = pytest.importorskip("datasets", reason="the library datasets is an extra (attnx[hf])")
-        monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
-        for split in ("train", "test"):
-            rows = [{"text": f"text {i}", "label": ["no", "yes"][i % 2]} for i in range(20)]
-            write_jsonl(tmp_path / f"files/{split}.jsonl", rows)
-        data = load("hf-dataset", name=str(tmp_path / "files"))
-        assert data.label_names == ("no", "yes")
-        assert len(data.test) == 20
 
 
 def test_rationales_of_ones_own_files_can_be_scored(tmp_path: Path) -> None:

@@ -135,6 +135,17 @@ def test_boundaries_are_columns_that_get_no_attention() -> None:
     assert batch.rationale[0].tolist() == [0, 1, 0, 0, 0]
 
 
+@pytest.mark.parametrize("name", MODELS)
+def test_words_are_kept_in_four_bytes_each(name: str) -> None:
+    """Every text of a split is as wide as the longest."""
+    data = with_queries(toy_data()) if name != "han" else toy_data()
+    batch = build(name, data).encode(data.test)
+    assert batch.inputs.element_size() == 4
+    if name != "han":
+        assert batch.query is not None
+        assert batch.unit_index.element_size() == batch.query.element_size() == 4
+
+
 def test_without_boundaries_there_are_only_words() -> None:
     batch = build("bilstm", boundaries=False).encode(toy_data().test[:2])
     assert batch.lengths.tolist() == [3, 2]

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from attnx import DataError, read_lines
+from attnx import DataError, read_json_lines, read_lines
 from attnx_text.readers.delimited import read_table, read_zhang
 from attnx_text.readers.folders import read_folders, without_mail_header
 from attnx_text.readers.jsonl import read_jsonl
@@ -108,6 +108,14 @@ class TestTables:
             ("text,label\na,1\nb\n", "line 3: 1 columns where the header has 2"),
             ("text,label\na,1\nb, c,1\n", "line 3: 3 columns"),
             ("text,label\na, \n", "line 2: column 'label' is empty"),
+            ("text,label\na,1\nb, NaN\n", "line 3: label 'NaN' stands for a missing one; remove the row"),
+            ("text,label\na,none\n", "line 2: label 'none' stands for a missing one"),
+            ("text,label\na,NULL\n", "line 2: label 'NULL' stands for a missing one"),
+            (
+                "text,label\ra b,1\rc d,0\r",
+                r"line 1: lines end in CR alone; convert the file with tr '\r' '\n'",
+            ),
+            ('text,label\r"a b","1"\r', "line 1: lines end in CR alone"),
             ('text,label\n"a"b,1\n', "line 2: not a table"),
             ('text,label\n"a,1\n', "line 2: not a table"),
             ("text,label\n" + "x" * 200_000 + ",1\n", "line 2: a cell is longer than 131072 characters"),
@@ -128,6 +136,7 @@ class TestTables:
             ('"5","a"\n', "line 1: the first column is '5'; it must be a class from 1 to 4"),
             ('"1","a"\n"0","a"\n', "line 2: the first column is '0'"),
             ("class,text\n", "the first column is 'class'"),
+            ("9" * 5000 + ",a\n", "line 1: the first column is '999"),
             ('"1"\n', "line 1: one column"),
         ],
     )
@@ -163,6 +172,7 @@ class TestJsonLines:
             ('{"text": "a", "label": 0.5}', "'label' must be a string or a whole number"),
             ('{"text": "a", "label": null}', "'label' must be a string or a whole number"),
             ('{"text": "a", "label": " "}', "and not empty"),
+            (r'{"text": "a", "label": "x\ud83d"}', "line 2: 'label' holds half a character"),
         ],
     )
     def test_a_bad_line_is_refused_with_its_number(self, tmp_path: Path, line: str, said: str) -> None:
@@ -208,11 +218,13 @@ class TestOtherFormats:
         for name, text in (("neg/2_1.txt", "bad\n"), ("neg/0_3.txt", "worse"), ("pos/0_9.txt", "good")):
             write(tmp_path / name, text)
         write(tmp_path / "neg/readme.md", "ignored")
+        write(tmp_path / "neg/._0_3.txt", b"\0\5ignored")
         rows = read_folders(tmp_path, {"neg": "negative", "pos": "positive"}, suffix=".txt")
         assert labelled(rows) == [("worse", "negative"), ("bad", "negative"), ("good", "positive")]
 
     def test_a_missing_or_empty_folder_is_named(self, tmp_path: Path) -> None:
-        (tmp_path / "neg").mkdir()
+        write(tmp_path / "neg/.DS_Store", b"\0\5")
+        assert "holds no '*' file" in failure(lambda: read_folders(tmp_path, {"neg": "negative"}))
         assert "holds no '*.txt' file" in failure(lambda: read_folders(tmp_path, {"neg": "n"}, suffix=".txt"))
         message = failure(lambda: read_folders(tmp_path, {"pos": "positive"}))
         assert f"no folder '{tmp_path / 'pos'}'" in message
@@ -259,3 +271,10 @@ class TestSplitFiles:
         self.make(tmp_path, "train.csv", "test.csv")
         assert self.found(tmp_path) == {}
         assert self.found(tmp_path, kinds=("jsonl", "csv")) == {"train": "train.csv", "test": "test.csv"}
+
+
+def test_a_number_of_thousands_of_digits_is_refused_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "long.jsonl"
+    path.write_text('{"text": "fine", "label": 0}\n{"text": "long", "label": 0, "extra": ' + "9" * 5000 + "}\n")
+    with pytest.raises(DataError, match=r"line 2: .*digits"):
+        list(read_json_lines(path))

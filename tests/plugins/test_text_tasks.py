@@ -261,6 +261,9 @@ def test_a_label_that_a_dataset_does_not_have_is_named(tmp_path: Path) -> None:
         write_jsonl(tmp_path / f"sst/{split}.jsonl", [{"text": LONG, "label": "postive"}])
     write_jsonl(tmp_path / "sst/dev.jsonl", [])
     message = error("sst", tmp_path)
+    for split in ("train", "test"):
+        write_jsonl(tmp_path / f"sst/{split}.jsonl", [{"text": LONG, "label": "1" * 5000}])
+    assert "line 1: unknown label '111" in error("sst", tmp_path)
     assert (
         "line 1: unknown label 'postive'. Did you mean 'positive'? Labels: 0 negative, 1 positive." in message
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import os
 from pathlib import Path
@@ -49,6 +50,17 @@ def test_rows_are_padded_at_the_end() -> None:
     assert lengths.tolist() == [4, 2, 3]
 
 
+@pytest.mark.parametrize("name", ["bilstm", "han"])
+def test_a_model_that_would_know_no_word_is_refused(name: str) -> None:
+    message = r"No word occurs min_count=99 times in the training texts, the most frequent \d+ times; lower"
+    with pytest.raises(DataError, match=message):
+        build(name, min_count=99)
+    with pytest.raises(DataError, match=message):
+        build(name, dataclasses.replace(toy_data(), min_count=99))
+    with pytest.raises(DataError, match="No word occurs"):
+        Vocabulary.of([("<pad>", "<start>")])
+
+
 def test_words_of_dev_and_test_are_not_learned() -> None:
     model = build("bilstm")
     assert "novel" not in model.vocabulary.number
@@ -76,6 +88,23 @@ def test_compressed_files_and_a_first_line_of_counts_are_read(tmp_path: Path) ->
     assert found["one"].tolist() == [1, 2, 3]
 
 
+@pytest.mark.parametrize("text", ["two 0.5\none 2\n", "3\t1\none\t2\ntwo\t0.5\n", "two  0.5\r\none  2\r\n"])
+def test_vectors_of_one_number_and_any_white_space_are_read(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "vectors.txt"
+    path.write_bytes(text.encode())
+    found, size = read_vectors(path, {"one": 0, "two": 1, "3": 2})
+    assert (size, {word: vector.tolist() for word, vector in found.items()}) == (
+        1,
+        {"one": [2], "two": [0.5]},
+    )
+
+
+def test_white_space_that_is_a_word_is_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "vectors.txt"
+    path.write_text("one 1 2\n\xa0 0.5 4\n  0.5 5\n", encoding="utf-8")
+    assert list(read_vectors(path, {"one": 0, "0.5": 1})[0]) == ["one"]
+
+
 def test_a_word_with_a_space_in_it_is_not_taken_for_its_beginning(tmp_path: Path) -> None:
     path = tmp_path / "vectors.txt"
     path.write_text("one 1 2\none more 3 4\n", encoding="utf-8")
@@ -95,6 +124,12 @@ def test_frozen_vectors_do_not_change_in_training(file: Path) -> None:
         ("one 1 2 3\ntwo 1 2\n", r"vectors.txt:2: 2 numbers, but the first vector has 3"),
         ("uno 1 2 3\n", "No word of the training data"),
         ("", r"vectors.txt:1: not a word"),
+        ("hello world\none 1 2\n", r"vectors.txt:1: not a word and its vector: .*'world'"),
+        ("2 x\none 1 2\n", r"vectors.txt:1: not a word and its vector: .*'x'"),
+        ("3 0\none 1 2\n", r"vectors.txt:1: not a word"),
+        ("3 " + "9" * 5000, r"vectors.txt:1: .* a number is not finite"),
+        ("one 1 2\ntwo 1 nan\n", r"vectors.txt:2: .* a number is not finite"),
+        ("one 1 2\ntwo 1 1e39\n", r"vectors.txt:2: .* a number is not finite"),
     ],
 )
 def test_a_bad_file_is_refused_with_its_line(tmp_path: Path, text: str, message: str) -> None:
@@ -106,9 +141,24 @@ def test_a_bad_file_is_refused_with_its_line(tmp_path: Path, text: str, message:
 
 def test_a_damaged_archive_is_a_data_error(tmp_path: Path) -> None:
     path = tmp_path / "vectors.gz"
-    path.write_bytes(gzip.compress(VECTORS.encode())[:-12])
-    with pytest.raises(DataError, match="Cannot read word vectors"):
-        build("bilstm", embeddings=str(path))
+    whole = gzip.compress(VECTORS.encode())
+    flipped = bytes(byte ^ 255 for byte in whole[12:30])
+    for damaged in (whole[:-12], whole[:12] + flipped + whole[30:]):
+        path.write_bytes(damaged)
+        with pytest.raises(DataError, match=r"vectors.gz' cannot be unpacked"):
+            build("bilstm", embeddings=str(path))
+
+
+@pytest.mark.parametrize("method", ["open", "is_file"])
+def test_a_file_that_may_not_be_read_is_a_data_error(
+    file: Path, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, method, refuse)
+    with pytest.raises(DataError, match="cannot be read: Permission denied"):
+        build("bilstm", embeddings=str(file))
 
 
 def test_a_missing_file_and_freezing_nothing_are_usage_errors() -> None:

@@ -9,9 +9,11 @@ from pathlib import Path
 
 from attnx import DataError, did_you_mean, read_lines
 
+from ..label_names import WHOLE
 from ..rows import Row, RowStream
 
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
+MISSING = ("nan", "none", "null")  # what programs write for a label that is not there
 
 
 def read_table(
@@ -39,9 +41,15 @@ def read_table(
                 )
             if any(record[column] != value for column, value in wanted.items()):
                 continue
-            if not record[label_at].strip():
+            given = record[label_at].strip()
+            if not given:
                 raise DataError(f"'{path}', line {line}: column '{label}' is empty; give every text a label.")
-            yield Row(index, line, record[text_at], record[label_at].strip())
+            if given.lower() in MISSING:
+                raise DataError(
+                    f"'{path}', line {line}: label '{given}' stands for a missing one; remove the row, or "
+                    "rename the class if it is one."
+                )
+            yield Row(index, line, record[text_at], given)
 
 
 def read_zhang(path: Path, classes: int) -> RowStream:
@@ -54,7 +62,7 @@ def read_zhang(path: Path, classes: int) -> RowStream:
             if len(record) < 2:
                 raise DataError(f"'{path}', line {line}: one column; a class and a text are needed.")
             number = record[0].strip()
-            if not number.isdecimal() or not 1 <= int(number) <= classes:
+            if not WHOLE.fullmatch(number) or not 1 <= int(number) <= classes:
                 raise DataError(
                     f"'{path}', line {line}: the first column is '{_short(number)}'; it must be a class "
                     f"from 1 to {classes}."
@@ -90,6 +98,11 @@ def _reason(error: csv.Error) -> str:
         return (
             f"a cell is longer than {csv.field_size_limit()} characters; a double quote may be missing, "
             "or give such texts as jsonl"
+        )
+    if "new-line character" in str(error):
+        return (
+            "lines end in CR alone; convert the file with tr '\\r' '\\n' < OLD > NEW, or put a text that "
+            "holds a CR in double quotes"
         )
     return f"not a table ({error}); double a quote that is part of a text"
 

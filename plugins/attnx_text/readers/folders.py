@@ -23,7 +23,8 @@ def read_folders(
     for name, label in labels.items():
         if not (folder / name).is_dir():
             raise DataError(f"There is no folder '{folder / name}'; it must hold the texts of '{label}'.")
-        files = sorted(path for path in (folder / name).iterdir() if path.name.endswith(suffix))
+        # Dot-files are not texts: file managers leave them.
+        files = sorted((folder / name).glob(f"[!.]*{suffix}"))
         if not files:
             raise DataError(f"'{folder / name}' holds no '*{suffix}' file.")
         for path in files:

@@ -43,6 +43,9 @@ def _text(value: Any, key: str, where: str) -> str | tuple[str, ...]:
 def _label(value: Any, key: str, where: str) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, int | str) and str(value).strip():
-        return str(value).strip()
-    raise DataError(f"{where}: '{key}' must be a string or a whole number, and not empty.")
+    given = str(value).strip() if isinstance(value, int | str) else ""
+    if not given:
+        raise DataError(f"{where}: '{key}' must be a string or a whole number, and not empty.")
+    if any("\ud800" <= character <= "\udfff" for character in given):
+        raise DataError(f"{where}: '{key}' holds half a character (a lone surrogate); write all of it.")
+    return given
