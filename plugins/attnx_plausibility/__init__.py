@@ -3,6 +3,7 @@
 from attnx import Card, hookimpl
 
 ERASER = 'DeYoung et al., "ERASER: A Benchmark to Evaluate Rationalized NLP Models", ACL 2020'
+PANDEY = 'Pandey, Vashisht and Ramaswamy, "On the Interpretability of Attention Networks", ACML 2022'
 
 
 def _task(name: str, target: str, summary: str, options: str, citation: str) -> Card:
@@ -47,4 +48,8 @@ def attnx_metrics() -> list[Card]:
              "How well the explanation finds the units that people marked.",
              options="attnx_plausibility.options:PlausibilityOptions",
              needs=("rationale",), citation=ERASER),
+        Card("localisation", "attnx_plausibility.localisation:Localisation",
+             "How much the explanation looks like the region that people marked.",
+             options="attnx_plausibility.options:LocalisationOptions",
+             needs=("rationale",), citation=PANDEY),
     ]  # fmt: skip

@@ -51,3 +51,11 @@ class PlausibilityOptions(Options):
     overlap: float = Field(
         0.5, ge=0.5, le=1, description="smallest intersection over union of two spans that match"
     )
+
+
+class LocalisationOptions(Options):
+    """Options of `localisation`."""
+
+    fraction: float = Field(
+        20 / 196, gt=0, le=1, description="share of the units in top-k and random-k; the paper's 20 of 196"
+    )

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from attnx import Evidence, Measure, Metric, ranked
 
@@ -12,9 +13,11 @@ from .spans import span_f1
 class Plausibility(Metric):
     """How well the explanation finds the units that people marked.
 
-    `auprc` = Σ_t (R_t − R_{t−1}) P_t is the average precision of the scores, with a threshold t at every
-    distinct score. It is scikit-learn's; ERASER's own figure joins the points by straight lines, which
-    is too optimistic. It is 1 for any scores where everything was marked.
+    `auprc` = Σ_t (R_t − R_{t−1}) (P_t + P_{t−1}) / 2 is ERASER's area under precision and recall, with a
+    threshold t at every distinct score and P_0 = 1. Joining the points by straight lines flatters scores
+    with ties: where 1 of 4 units is marked, equal scores have .625. `average-precision` =
+    Σ_t (R_t − R_{t−1}) P_t does not, and gives them the .25 of chance. Both are 1 for any scores where
+    everything was marked.
 
     For the other two, k units of the highest score are chosen: as many as were marked, or a fixed
     share of all units. ERASER takes the share that rationales have in the dataset. Ties are broken at
@@ -31,6 +34,7 @@ class Plausibility(Metric):
     family = "ground-truth"
     measures = (
         Measure("auprc", "up", (0, 1)),
+        Measure("average-precision", "up", (0, 1)),
         Measure("token-f1", "up", (0, 1)),
         Measure("iou-f1", "up", (0, 1)),
     )
@@ -45,12 +49,12 @@ class Plausibility(Metric):
         chosen = chosen_units(evidence, self._size(marked, batch.mask))
         values = torch.stack(
             [
-                average_precision(scores, marked, batch.mask),
+                *areas(scores, marked, batch.mask),
                 2 * (chosen & marked).sum(1) / (chosen.sum(1) + marked.sum(1)).double(),
                 span_f1(chosen, marked, self.options.overlap),
             ],
             dim=1,
-        )  # [B, 3]
+        )  # [B, 4]
         defined = marked.any(1) & (scores.isfinite() | ~batch.mask).all(1)
         return values.masked_fill(~defined[:, None], torch.nan)
 
@@ -63,19 +67,23 @@ class Plausibility(Metric):
         return nearest.clamp_min(1).minimum(units)
 
 
-def average_precision(scores: Tensor, marked: Tensor, mask: Tensor) -> Tensor:
-    """[B] average precision of scores [B, L]; NaN where nothing is marked.
+def areas(scores: Tensor, marked: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    """[B] area under precision and recall of scores [B, L], and [B] average precision; NaN without marks.
 
-    Every marked unit earns the precision among all units that score at least as much.
+    Every marked unit earns the precision P_t among all units that score at least as much; for the area,
+    the mean of it and of P_{t−1}, among all that score more.
     """
-    ranked, order = scores.masked_fill(~mask, -torch.inf).sort(dim=1, descending=True)
+    ordered, order = scores.masked_fill(~mask, -torch.inf).sort(dim=1, descending=True)
     hit = marked.gather(1, order)  # [B, L]
     places = torch.arange(scores.shape[1], device=scores.device).expand_as(order)
-    last = torch.ones_like(hit)  # of a tie
-    last[:, :-1] = ranked[:, :-1] != ranked[:, 1:]
-    end = places.masked_fill(~last, scores.shape[1]).flip(1).cummin(1).values.flip(1)  # [B, L] of the tie
-    precision = hit.cumsum(1).gather(1, end) / (end + 1).double()  # [B, L]
-    return (precision * hit).sum(1) / hit.sum(1)
+    differs = ordered[:, :-1] != ordered[:, 1:]  # [B, L-1]
+    last, first = pad(differs, (0, 1), value=True), pad(differs, (1, 0), value=True)  # [B, L] of a tie
+    end = places.masked_fill(~last, scores.shape[1]).flip(1).cummin(1).values.flip(1)
+    start = places.masked_fill(~first, 0).cummax(1).values
+    precision = pad(hit.cumsum(1) / (places + 1).double(), (1, 0), value=1.0)  # [B, 1 + L] of the first k
+    at, before = precision.gather(1, end + 1), precision.gather(1, start)
+    total = hit.sum(1)
+    return ((at + before) / 2 * hit).sum(1) / total, (at * hit).sum(1) / total
 
 
 def chosen_units(evidence: Evidence, size: Tensor) -> Tensor:

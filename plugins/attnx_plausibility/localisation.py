@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from attnx import Evidence, Measure, Metric
+
+from .options import LocalisationOptions
+from .plausibility import chosen_units
+
+
+class Localisation(Metric):
+    """How much the explanation looks like the region that people marked.
+
+    `cosine` is that of the scores with the marks as 0 and 1: Σ_{marked} e_i / (‖e‖ √s), s units being
+    marked. Beside it stand what the k highest scores, as 0 and 1, have (`top-k`) and what k random units
+    have on average (`random-k` = √(k·s) / n, exactly). Units of the same size, such as the patches of an
+    image, give what their pixels would. Undefined where no unit is marked, where it is not known which
+    are, and where all scores are 0.
+    """
+
+    needs = ("rationale",)
+    family = "ground-truth"
+    measures = (
+        Measure("cosine", "up", (-1, 1)),
+        Measure("top-k", "up", (0, 1)),
+        Measure("random-k", "none", (0, 1)),
+    )
+
+    def __init__(self, options: LocalisationOptions) -> None:
+        self.options = options
+
+    def __call__(self, evidence: Evidence) -> Tensor:
+        mask = evidence.trace.batch.mask
+        marked = (evidence.trace.batch.rationale == 1) & mask  # [B, L], False where not known
+        scores = evidence.explanation.values.double().masked_fill(~mask, 0.0)  # [B, L]
+        units = mask.sum(1)
+        k = (units * self.options.fraction).round().long().clamp_min(1)  # [B]
+        top = chosen_units(evidence, k)
+        values = torch.stack(
+            [
+                _cosine(scores, marked),
+                _cosine(top.double(), marked),
+                (k * marked.sum(1)).sqrt() / units.double(),
+            ],
+            dim=1,
+        )  # [B, 3]
+        defined = marked.any(1) & scores.any(1) & scores.isfinite().all(1)
+        return values.masked_fill(~defined[:, None], torch.nan)
+
+
+def _cosine(scores: Tensor, marked: Tensor) -> Tensor:
+    """[B] of scores [B, L] with marks [B, L]."""
+    return torch.nn.functional.cosine_similarity(scores, marked.double(), dim=1, eps=0.0)
