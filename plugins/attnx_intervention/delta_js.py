@@ -8,7 +8,7 @@ from attnx import Evidence, Measure, Metric, js_divergence
 from .ranking import top_and_other
 from .reattending import probabilities_under, without
 
-ROUNDING = 1e-6  # nats: a smaller difference has no sign
+ROUNDING = 1e-12  # nats: what outputs that differ in their last bits alone differ by
 
 
 class DeltaJs(Metric):

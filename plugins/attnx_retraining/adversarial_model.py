@@ -12,10 +12,11 @@ from .published import MEISTER_3, MEISTER_5, WEN_3, WEN_4, WEN_DIVERGENCES
 class AdversarialModel(Study):
     """How far attention can be driven from a model's while its outputs are kept.
 
-    An adversary M_a of the base M_b minimises TVD(p_a, p_b) − λ·KL(a_a ‖ a_b). Frozen, it is M_b
-    with nothing but its attention parameters free; unfrozen, an entirely new model. Attention that
-    can be replaced in a frozen model explains little; an unfrozen one may have moved its information
-    to the units it attends to. jsd and tvd are between adversary and base, example by example.
+    An adversary M_a of the base M_b minimises TVD(p_a, p_b) − λ·KL(a_a ‖ a_b). Frozen, it starts as
+    M_b, and nothing but its attention parameters is free (which is how we read the papers; moves=all
+    frees the rest as well); unfrozen, it is an entirely new model. Attention that can be replaced in a
+    frozen model explains little; an unfrozen one may have moved its information to the units it attends
+    to. jsd and tvd are between adversary and base, example by example.
 
     M_b itself is a local minimum where λ is small: around it TVD grows linearly, KL as the square.
     A frozen adversary leaves it only for a λ near 1; an unfrozen one has the λ of Wen et al.
@@ -48,10 +49,11 @@ class AdversarialModel(Study):
         return findings + (self._information(lab, models) if self.options.information else [])
 
     def _beside(self, lab: Lab, finding: Finding, *row: str) -> Finding:
-        """The published value, where the adversary was driven as the paper's."""
-        least, most = WEN_DIVERGENCES
-        wen = self.options.distance == "kl" and least <= self.options.divergence <= most
-        tables = ([WEN_3, WEN_4] if wen else []) + ([MEISTER_5] if self.options.moves == "attention" else [])
+        """The published value, where the adversary was driven as the paper's, as far as that is known."""
+        options, (least, most) = self.options, WEN_DIVERGENCES
+        driven = options.frozen_divergence if row[0] == "frozen" else options.divergence
+        wen = options.distance == "kl" and least <= options.divergence <= most
+        tables = ([WEN_3, WEN_4] if wen else []) + ([MEISTER_5] if driven else [])  # the latter name no λ
         return next((b for table in tables if (b := table.beside(finding, lab, *row)) != finding), finding)
 
     def _information(self, lab: Lab, models: dict[str, list[Model]]) -> list[Finding]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from attnx import Finding, Lab
 
 HARMLESS = {"files", "seed"}  # options of a task that do not make it another task
+TRAINED = {"scorer", "dropout", "embeddings", "freeze"}  # and of a model that only train it otherwise
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +35,11 @@ def task_name(lab: Lab) -> str:
 
 
 def _model(lab: Lab) -> tuple[str, str]:
+    """Encoder and scorer, or nothing if it is of another size or build than the published one."""
     model = lab.plan.model
-    return model.component.name if model.component else "", getattr(model.options, "scorer", "")
+    changed = model.options.model_dump(exclude_defaults=True).keys() - TRAINED
+    name = model.component.name if model.component and not changed else ""
+    return name, getattr(model.options, "scorer", "")
 
 
 def _of_bilstm_additive(values: dict[str, float], *row: str) -> dict[tuple[str, ...], float]:

@@ -11,8 +11,9 @@ class SparsitySweep(Study):
     """How the spread of importance, and attention's agreement with it, change with sparsity.
 
     A model is trained with sparsegen at every λ of the grid. For every reference: the entropy of its
-    importances as a share of the most there could be, Kendall's τ-b of attention with it, and the
-    correlation of λ with the means of both over the test split. A negative correlation with entropy
+    importances as a share of the most there could be, Kendall's τ-b of attention with it, the largest
+    τ-b that attention's ties allow, which falls as weights become 0, and the correlation of λ with the
+    means of all three over the test split. A negative correlation with entropy
     says that importance is less spread out where attention is sparser; the paper's text reads its
     own negative values the other way round.
     """
@@ -40,7 +41,7 @@ class SparsitySweep(Study):
             correct = np.stack([lab.outputs(model).correct.numpy() for model in models])  # [S, N]
             findings.append(Finding(name, "accuracy", "up", correct))
             for reference in self.options.references:
-                entropy, tau = [], []
+                entropy, tau, ceiling = [], [], []
                 for model, seed in zip(models, lab.seeds, strict=True):
                     measured = lab.measure(
                         model,
@@ -49,10 +50,19 @@ class SparsitySweep(Study):
                         explanations=["attention", reference],
                         references=[reference],
                     )
-                    by_name = {(m.metric, m.explanation): m.values[:, 0] for m in measured}
-                    entropy.append(by_name["importance-entropy", reference])
-                    tau.append(by_name["kendall", "attention"])
-                for measure, values in (("entropy of", entropy), ("kendall with", tau)):
+                    by_name = {
+                        (m.explanation, measure.name): m.values[:, column]
+                        for m in measured
+                        for column, measure in enumerate(m.measures)
+                    }
+                    entropy.append(by_name[reference, "importance-entropy"])
+                    tau.append(by_name["attention", "tau"])
+                    ceiling.append(by_name["attention", "ceiling"])
+                for measure, values in (
+                    ("entropy of", entropy),
+                    ("kendall with", tau),
+                    ("ceiling with", ceiling),
+                ):
                     found = Finding(name, f"{measure} {reference}", "none", np.stack(values))  # [S, N]
                     findings.append(found)
                     courses.setdefault((measure, reference), []).append(_means(found.values))

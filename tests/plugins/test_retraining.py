@@ -160,18 +160,21 @@ def test_attention_is_worth_nothing_where_the_average_decides(catalog: Catalog) 
 def test_seed_variance_is_the_squared_distance_of_scipy(catalog: Catalog) -> None:
     lab = make_lab(catalog, "seed-variance", spec(seeds=(0, 1, 2)))
     findings = {(f.setting, f.measure): f.values for f in lab.study.make()(lab)}
-    attention = [lab.outputs(lab.model(seed)).attention.numpy() for seed in lab.seeds]
-    pairs = {
-        pair: np.array([jensenshannon(a, b) ** 2 for a, b in zip(*(attention[i] for i in pair), strict=True)])
-        for pair in combinations(range(3), 2)
-    }
-    for seed in range(3):
-        mine = [jsd for pair, jsd in pairs.items() if seed in pair]
-        assert findings["between seeds", "jsd"][seed] == pytest.approx(np.mean(mine, axis=0), abs=1e-6)
-        medians = np.mean([np.median(jsd) for jsd in mine])
-        assert findings["between seeds", "median jsd"][seed] == pytest.approx([medians], abs=1e-6)
-    everything = np.mean([jsd.mean() for jsd in pairs.values()])
-    assert findings["between seeds", "jsd"].mean() == pytest.approx(everything, abs=1e-6)
+    outputs = [lab.outputs(lab.model(seed)) for seed in lab.seeds]
+    attention = [output.attention.numpy() for output in outputs]
+    pairs = np.array(
+        [
+            [jensenshannon(a, b) ** 2 for a, b in zip(attention[s], attention[t], strict=True)]
+            for s, t in combinations(range(3), 2)
+        ]
+    )  # [3, N]
+    found = findings["between seeds", "jsd"], findings["between seeds", "median jsd"]
+    assert found[0] == pytest.approx(pairs.mean(0)[None], abs=1e-6)
+    assert found[1] == pytest.approx(np.median(pairs, axis=0)[None], abs=1e-6)
+    for output, row in zip(outputs, findings["from uniform", "jsd"], strict=True):
+        flat = output.mask.numpy() / output.mask.numpy().sum(1, keepdims=True)
+        expected = [jensenshannon(a, u) ** 2 for a, u in zip(output.attention.numpy(), flat, strict=True)]
+        assert row == pytest.approx(np.array(expected), abs=1e-6)
 
 
 # Sparsity and noise.

@@ -52,6 +52,7 @@ def test_published_values_stand_beside_the_same_task_and_model(catalog: Catalog)
         {"task": "20news:groups=space+med"},
         {"model": "bilstm-dot"},
         {"model": "cnn-add"},
+        {"model": "bilstm-add:hidden=2"},
         {"projection": "sparsemax"},
     ],
 )
@@ -78,7 +79,8 @@ def test_every_published_value_has_a_task_and_a_model_to_stand_beside(catalog: C
         (":divergence=0.0008", 0.036, 0.76),
         (":divergence=0.01", None, 0.76),
         (":distance=jsd", None, 0.76),
-        (":moves=all", 0.036, None),
+        (":moves=all", 0.036, 0.76),
+        (":frozen_divergence=0", 0.036, None),
     ],
 )
 def test_an_adversary_stands_beside_one_that_was_driven_alike(
