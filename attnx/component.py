@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
+import ast
+import importlib.util
 from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
 from .errors import PluginError
@@ -76,6 +78,18 @@ class Component:
     def load_options(self) -> Any:
         """Import the component's options class, or None when it takes no options."""
         return self._import(self.card.options) if self.card.options else None
+
+    def definition(self) -> str:
+        """What the class says of itself below its first line, read from its source and not imported."""
+        module, _, name = self.card.target.partition(":")
+        try:
+            spec = importlib.util.find_spec(module)
+            tree = ast.parse(Path(spec.origin).read_bytes() if spec and spec.origin else "")
+        except (ImportError, OSError, SyntaxError):  # whoever imports it will be told
+            return ""
+        classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+        said = next((ast.get_docstring(node) for node in classes if node.name == name), None)
+        return (said or "").partition("\n")[2].strip()
 
     def _import(self, path: str) -> Any:
         module, _, attribute = path.partition(":")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -89,7 +89,7 @@ def run(plan: Plan, name: str, source: Source, progress: Progress) -> Report:
         spec=plan.spec,
         provenance=Provenance(
             plugins=plugins_used(plan.parts),
-            data={**data.provenance, "fingerprint": data.fingerprint, **_sizes(data)},
+            data=data_used(data),
             weights=weights,
             grouping="predicted label",
         ),
@@ -124,13 +124,9 @@ def obtain(
         torch.manual_seed(seed)
         model = build(plan, data, device)
         key = weights_name(plan, data, seed, device)
-        cached = Weights().find(key) if plan.repeatable else None
-        if cached is not None:
-            state, known = cached
-            record = TrainingRecord.model_validate(known).following([named.label for named in followed])
-            if record is not None:
-                model.load_state_dict(state)
-                return model.eval(), record
+        known = _restore(model, key, [named.label for named in followed]) if plan.repeatable else None
+        if known is not None:
+            return model.eval(), known
         trained = train(
             model,
             data,
@@ -144,6 +140,29 @@ def obtain(
     if plan.repeatable:
         Weights().write(key, model.state_dict(), trained.model_dump(mode="json"))
     return model, trained
+
+
+def _restore(model: Model, key: str, followed: Sequence[str]) -> TrainingRecord | None:
+    """Load the weights of that name; None, and the model as it was, where none are that fit."""
+    cached = Weights().find(key)
+    if cached is None:
+        return None
+    state, known = cached
+    try:
+        record = TrainingRecord.model_validate(known)
+        if _shapes(state) != _shapes(model.state_dict()):
+            raise ValueError("another model's weights")
+    except ValueError as error:
+        Weights().tell_damaged(key, error)
+        return None
+    wanted = record.following(followed)
+    if wanted is not None:
+        model.load_state_dict(state)
+    return wanted
+
+
+def _shapes(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Size]:
+    return {name: tensor.shape for name, tensor in state.items()}
 
 
 def build(plan: Plan, data: TaskData, device: torch.device) -> Model:
@@ -161,14 +180,13 @@ def _observe(
     device: torch.device,
     progress: Progress,
 ) -> Observation:
-    asked = {part.label for part in plan.explanations}
-    baselines = tuple(part for part in plan.baselines if part.label not in asked)
     return observe(
         model,
         model.encode(data.test).to(device),
-        explanations=_named((*plan.explanations, *baselines)),
+        explanations=_named(plan.explanations),
         references=_named(plan.references),
         metrics=metrics,
+        baselines=_named(plan.baselines),
         seed=seed,
         progress=progress,
         label=f"seed {seed}: measuring",
@@ -203,8 +221,10 @@ def _named(parts: Sequence[Part]) -> tuple[Named, ...]:
     return tuple(Named(part.label, part.make()) for part in parts)
 
 
-def _sizes(data: TaskData) -> dict[str, str]:
-    return {split: str(len(getattr(data, split))) for split in ("train", "dev", "test")}
+def data_used(data: TaskData) -> dict[str, str]:
+    """Where the data came from, its exact content, and its size."""
+    sizes = {split: str(len(getattr(data, split))) for split in ("train", "dev", "test")}
+    return {**data.provenance, "fingerprint": data.fingerprint, **sizes}
 
 
 class _Clock:

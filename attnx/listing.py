@@ -67,7 +67,11 @@ def _component_page(component: Component, catalog: Catalog) -> str:
         rows.append(("data", "; or ".join(source.title for source in dataset.sources) or "local files only"))
         rows.append(("local files", f"{card.dataset}/ in --data-dir or ATTNX_DATA: {dataset.expects}"))
     rows += [("citation", card.citation)] if card.citation else []
-    lines = [f"{card.name} ({component.kind})", *_wrap(card.summary), "", *columns(rows)]
+    lines = [f"{card.name} ({component.kind})", *_wrap(card.summary), ""]
+    for paragraph in filter(None, component.definition().split("\n\n")):
+        drawn = "\n " in paragraph  # laid out by hand: a formula, a list
+        lines += [*(paragraph.split("\n") if drawn else _wrap(" ".join(paragraph.split()))), ""]
+    lines += columns(rows)
     options = component.load_options()
     if options is not None:
         example = next(iter(options.model_fields), "key")

@@ -69,16 +69,17 @@ def observe(
     explanations: tuple[Named, ...],
     references: tuple[Named, ...],
     metrics: tuple[Named, ...],
+    baselines: tuple[Named, ...] = (),
     seed: int,
     progress: Progress,
     label: str,
 ) -> Observation:
     """Run a model over a split and measure everything asked for."""
-    methods = {named.label: named for named in (*explanations, *references)}
+    methods = {named.label: named for named in (*explanations, *baselines, *references)}
     corpus = Corpus(unit_counts=encoded.mask.sum(1).cpu())
     gatherers = [
         Gatherer(metric, explanation, reference, corpus)
-        for metric, explanation, reference in pairings(explanations, references, metrics)
+        for metric, explanation, reference in pairings(explanations, references, metrics, baselines)
     ]
     costs = dict.fromkeys(methods, Cost(0.0, 0))
     rows_seen: list[Tensor] = []
@@ -160,29 +161,49 @@ class _Counted:
 
 def values_of(named: Named, evidence: Evidence) -> Tensor:
     """The values of a metric as [B, M], whatever number of measures it has."""
-    return _as_table(named, named.component(evidence), len(evidence.trace.batch))
+    return _as_table(named, named.component(evidence), evidence)
 
 
-def _as_table(named: Named, values: Tensor, examples: int) -> Tensor:
-    """Values [B], or [B, M], as [B, M]."""
+def _as_table(named: Named, values: Tensor, evidence: Evidence) -> Tensor:
+    """Values [B], or [B, M], as [B, M]; undefined where a score that was read is not finite."""
     metric: Metric = named.component
-    values, expected = values.detach(), (examples, len(metric.measures))
+    values, expected = values.detach(), (len(evidence.trace.batch), len(metric.measures))
     if values.shape not in (expected, expected[:1]) or (values.ndim == 1 and expected[1] != 1):
         raise PluginError(
             f"metric '{named.label}' gave values of shape {tuple(values.shape)}, not {expected}"
         )
-    return values.reshape(expected)
+    return values.reshape(expected).masked_fill(_unread(metric, evidence)[:, None], torch.nan)
+
+
+def _unread(metric: Metric, evidence: Evidence) -> Tensor:
+    """[B] True where the explanation or the reference is not finite, and so has no order."""
+    read = [evidence.explanation] if metric.reads_explanation else []
+    read += [evidence.reference] if evidence.reference is not None else []
+    nothing = torch.zeros_like(evidence.trace.batch.lengths, dtype=torch.bool)
+    return sum((~importance.values.isfinite().all(1) for importance in read), nothing)
 
 
 def pairings(
-    explanations: tuple[Named, ...], references: tuple[Named, ...], metrics: tuple[Named, ...]
+    explanations: tuple[Named, ...],
+    references: tuple[Named, ...],
+    metrics: tuple[Named, ...],
+    baselines: tuple[Named, ...],
 ) -> list[tuple[Named, str | None, str | None]]:
-    """Every metric with every explanation it reads, and with every reference where it compares."""
+    """Every metric with every explanation it reads, and with every reference where it compares.
+
+    One that reads none has the model's attention tested, and the baselines in its place.
+    """
+    read = list(dict.fromkeys(named.label for named in (*explanations, *baselines)))
+    instead = [None, *(named.label for named in baselines)]
     return [
         (metric, explanation, reference)
         for metric in metrics
         for explanation in (
-            [named.label for named in explanations] if metric.component.reads_explanation else [None]
+            read
+            if metric.component.reads_explanation
+            else instead
+            if "attention" in metric.component.needs
+            else [None]
         )
         for reference in (
             [named.label for named in references] if "reference" in metric.component.needs else [None]
@@ -201,12 +222,14 @@ class Gatherer:
     parts: list[tuple[Tensor, ...]] = field(default_factory=list)
 
     def add(self, model: Model, trace: Trace, importances: dict[str, Importance], seed: int) -> None:
+        component = self.metric.component
+        if self.explanation is not None and not component.reads_explanation:
+            trace = attending(model, trace, importances[self.explanation].values)
         evidence = attention_evidence(model, trace, seed)
         if self.explanation is not None:
             evidence = replace(evidence, explanation=importances[self.explanation])
         if self.reference is not None:
             evidence = replace(evidence, reference=importances[self.reference])
-        component = self.metric.component
         if component.whole_split:
             self.parts.append(tuple(tensor.cpu() for tensor in component.keep(evidence, self.corpus)))
             return
@@ -214,7 +237,8 @@ class Gatherer:
             self.parts.append((values_of(self.metric, evidence).double().cpu(),))
             return
         values, curve = component.with_curve(evidence)
-        values = _as_table(self.metric, values, len(trace.batch))
+        values = _as_table(self.metric, values, evidence)
+        curve = curve.masked_fill(_unread(component, evidence)[:, None], torch.nan)
         self.parts.append((values.double().cpu(), curve.double().cpu()))
 
     def conclude(self, order: Tensor) -> Measurement:
@@ -243,3 +267,9 @@ def attention_evidence(model: Model, trace: Trace, seed: int) -> Evidence:
     """Evidence about attention itself."""
     importance = Importance("attention", trace.attention, trace.predicted)
     return Evidence(trace, importance, None, model, Randomness(seed))
+
+
+def attending(model: Model, trace: Trace, attention: Tensor) -> Trace:
+    """What the model would have done with other attention [B, L]."""
+    attention = attention.to(trace.attention)
+    return replace(trace, attention=attention, logits=model.reattend(trace, attention))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from .results import ARROWS, Report, StudyReport, Summary, format_number
+from .markdown import format_number
+from .results import ARROWS, Report, StudyReport, Summary
 
 WIDTH = 100
 
@@ -30,7 +31,7 @@ def print_study(report: StudyReport, console: Console | None = None) -> None:
     names = report.labels
     console.print(
         f"\n{report.study.label} · {names['task']} · {names['model']} · {names['projection']}\n"
-        f"{_seeds(len(report.spec.seeds))}, {report.data['test']} test examples\n",
+        f"data: {_origin(report.data)}; {_seeds(len(report.spec.seeds))}\n",
         markup=False,
     )
     published = any(finding.published is not None for finding in report.findings)
@@ -58,8 +59,16 @@ def _header(report: Report) -> str:
     f1 = sum(quality.f1 for quality in report.quality) / len(report.quality)
     return (
         f"\n{names['task']} · {names['model']} · {names['projection']} · {_seeds(len(accuracies))}\n"
+        f"data: {_origin(report.provenance.data)}\n"
         f"model quality on test: accuracy {mean:.3f}{spread}, macro F1 {f1:.3f}, majority {majority:.3f}\n"
     )
+
+
+def _origin(data: Mapping[str, str]) -> str:
+    """Where the data came from, and how much of it was used."""
+    source = [data[key] for key in ("kind", "folder", "name", "version", "url", "source") if key in data]
+    sizes = ", ".join(f"{data[split]} {split}" for split in ("train", "dev", "test"))
+    return ", ".join(filter(None, [" ".join(source), sizes]))
 
 
 def _measures(report: Report) -> Table:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from .markdown import format_number, page
 from .spec import Choice, RunSpec
 
 if TYPE_CHECKING:
@@ -152,51 +153,7 @@ class Report(_Record):
 
     def to_markdown(self) -> str:
         """The report as a Markdown page."""
-        spec = self.spec
-        names = self.baseline_names
-        lines = [
-            f"# {self.labels['task']}, {self.labels['model']}",
-            "",
-            f"Run `{self.fingerprint}`. Projection {self.labels['projection']}, "
-            f"seeds {', '.join(map(str, spec.seeds))}.",
-            "",
-            "## Model quality on the test split",
-            "",
-            "| seed | accuracy | macro F1 | ROC-AUC | majority | best epoch |",
-            "| --- | --- | --- | --- | --- | --- |",
-            *(
-                f"| {q.seed} | {q.accuracy:.3f} | {q.f1:.3f} | {format_number(q.roc_auc)} "
-                f"| {q.majority:.3f} | {q.best_epoch} of {q.epochs} |"
-                for q in self.quality
-            ),
-            "",
-            "## Measures",
-            "",
-            "Mean over seeds with its 95 % bootstrap interval, beside the same measure of random and "
-            "uniform scores. n counts examples over all seeds; the undefined ones are not in the mean.",
-            "",
-            _markdown_row(
-                "measure", "explanation", "reference", "mean", "interval", *names, "n", "undefined"
-            ),
-            "| --- " * (7 + len(names)) + "|",
-            *(
-                _markdown_row(
-                    s.title,
-                    s.explanation or "",
-                    s.reference or "",
-                    format_number(s.mean),
-                    s.interval,
-                    *(format_number(s.baselines.get(name)) for name in names),
-                    str(s.n),
-                    str(s.undefined),
-                )
-                for s in self.summaries
-                if s.group == "all"
-            ),
-        ]
-        if self.warnings:
-            lines += ["", "## Warnings", "", *(f"- {warning}" for warning in self.warnings)]
-        return "\n".join(lines) + "\n"
+        return page(self)
 
     @property
     def baseline_names(self) -> list[str]:
@@ -237,6 +194,7 @@ class Finding(_Record):
     low: Number
     high: Number
     n: int
+    undefined: int
     seeds: tuple[Number, ...]
     published: Number
     source: str
@@ -271,12 +229,3 @@ class StudyReport(_Record):
     def to_json(self) -> str:
         """The report as JSON text."""
         return json.dumps(self.model_dump(mode="json", by_alias=True), indent=1, ensure_ascii=False) + "\n"
-
-
-def format_number(value: float | None) -> str:
-    """A number as tables show it."""
-    return "–" if value is None else f"{value:.3f}"
-
-
-def _markdown_row(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |"

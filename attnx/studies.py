@@ -19,7 +19,7 @@ from torch import Tensor
 from .batching import batches, evaluating
 from .catalog import Catalog
 from .data import Source, load_data
-from .evaluator import build, choose_device, environment, obtain
+from .evaluator import build, choose_device, data_used, environment, obtain
 from .identity import plugins_used, weights_name
 from .measuring import Measurement, Named, observe, trace_of
 from .progress import Progress
@@ -231,7 +231,7 @@ def run_study(
         study=part.choice,
         labels={p.kind: p.label for p in (plan.task, plan.model, plan.projection)},
         spec=plan.spec.model_copy(update={"metrics": (), "references": ()}),  # the study knows its own
-        data={**data.provenance, "fingerprint": data.fingerprint, "test": str(len(data.test))},
+        data=data_used(data),
         plugins=plugins_used([plan.task, plan.model, plan.projection, part, *lab.used]),
         environment=environment(device),
         findings=tuple(_row(finding) for finding in findings),
@@ -251,6 +251,7 @@ def _row(finding: Finding) -> FindingRow:
         low=low[0],
         high=high[0],
         n=int((~np.isnan(values)).sum()),
+        undefined=int(np.isnan(values).sum()),
         seeds=tuple(seed_means(values)[:, 0]),
         published=finding.published,
         source=finding.source,

@@ -264,3 +264,15 @@ def test_a_broken_law_is_printed_and_is_exit_code_1(cli: Cli, install: Callable[
 )
 def test_the_options_of_a_component_are_told_in_a_users_words(name: str, line: str) -> None:
     assert re.search(rf"^  {line}", describe(Catalog.installed(), name), re.MULTILINE)
+
+
+def test_a_page_holds_what_the_class_says_of_itself() -> None:
+    page = describe(Catalog.installed(), "delta-js")
+    assert "\n\nΔJS = JS(p, q_{i*}) − JS(p, q_r), where i* is the explanation's top unit" in page
+    assert page.count("How much more the output changes") == 1
+
+
+@pytest.mark.parametrize("target", ["no_such_module:Toy", "attnx.no_such:Toy", "attnx.testing.toy:NoSuch"])
+def test_a_page_of_what_cannot_be_found_holds_the_card_alone(target: str) -> None:
+    page = describe(catalog_of(component("toy", target=target)), "toy")
+    assert page.startswith(f"toy (model)\n{TOY}\n\n  provided by")

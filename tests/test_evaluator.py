@@ -14,7 +14,7 @@ from attnx.evaluator import carry_out
 from attnx.progress import Progress
 from attnx.resolve import resolve
 from attnx.spec import RunSpec
-from attnx.store import Runs
+from attnx.store import Runs, Weights
 from attnx.testing import ToyModel, toy_data
 
 SMALL = {"task": "sdc-error-mode-1:train=40,dev=40,test=60", "training": {"epochs": 5}, "progress": False}
@@ -55,6 +55,27 @@ def test_weights_are_reused_when_only_a_metric_is_added(tmp_path, monkeypatch):
     monkeypatch.setattr("attnx.evaluator.train", lambda *_, **__: pytest.fail("trained again"))
     report = attnx.evaluate(**SMALL, metrics=["nnz", "entropy"], out=tmp_path)
     assert {summary.metric for summary in report.summaries} == {"nnz", "entropy"}
+
+
+@pytest.mark.parametrize("damage", ["cut short", "of another model", "no record of training"])
+def test_damaged_weights_are_trained_again_and_overwritten(damage, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("ATTNX_HOME", str(tmp_path))
+    first = attnx.evaluate(**SMALL, metrics=["nnz"])
+    (folder,) = (tmp_path / "weights").iterdir()
+    if damage == "cut short":
+        file = folder / "weights.safetensors"
+        file.write_bytes(file.read_bytes()[:-5])
+    else:
+        state, record = Weights().find(folder.name)
+        other = {"other": torch.zeros(1)} if damage == "of another model" else state
+        Weights().write(folder.name, other, record if damage == "of another model" else {})
+    again = attnx.evaluate(**SMALL, metrics=["nnz"], fresh=True)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"warning: damaged weights in '{folder}'")
+    assert without_timings(again) == without_timings(first)
+    monkeypatch.setattr("attnx.evaluator.train", lambda *_, **__: pytest.fail("trained a third time"))
+    attnx.evaluate(**SMALL, metrics=["nnz"], fresh=True)
+    assert capsys.readouterr().err == ""
 
 
 def test_batch_size_of_the_evaluation_changes_no_score(tmp_path, monkeypatch):
@@ -154,7 +175,7 @@ def test_groups_partition_the_examples_by_predicted_label():
 def test_interval_holds_the_mean_and_baselines_are_there():
     for summary in attnx.evaluate(**SMALL, seeds=[0, 1, 2]).summaries:
         if summary.mean is not None:
-            assert summary.low <= summary.mean <= summary.high
+            assert summary.low - 1e-12 <= summary.mean <= summary.high + 1e-12
         assert set(summary.baselines) == {"random", "uniform"}
         assert len(summary.seeds) == 3
 
@@ -172,8 +193,19 @@ def test_one_label_in_train_is_refused():
             data = toy_data()
             return dataclasses.replace(data, train=(data.train[0],))
 
-    with pytest.raises(attnx.DataError, match="single label"):
+    with pytest.raises(attnx.DataError, match=r"single label, 'no'; .* Check the label column\.$"):
         attnx.evaluate(OneLabel(), ToyModel, progress=False)
+    with pytest.raises(attnx.DataError, match=r"Check the label column, or raise --limit\.$"):
+        attnx.evaluate(ToyTask(), ToyModel, limit="train=1", progress=False)
+
+
+def test_an_empty_split_is_refused_with_what_to_check():
+    class Empty(ToyTask):
+        def load(self, source):
+            return dataclasses.replace(toy_data(), dev=())
+
+    with pytest.raises(attnx.DataError, match=r"The dev split is empty; .* Check the task's files"):
+        attnx.evaluate(Empty(), ToyModel, progress=False)
 
 
 def test_course_of_training_is_in_the_report():
@@ -235,6 +267,17 @@ def test_metric_that_reads_no_explanation_is_measured_once():
     assert [(row.explanation, row.n, row.baselines) for row in rows] == [(None, 60, {})]
     assert report.select("confidence") == report.select("confidence", explanation="random") == rows[0]
     assert "Confidence" in report.to_markdown()
+
+
+def test_a_test_of_attention_stands_beside_random_and_uniform_attention():
+    report = attnx.evaluate(**SMALL, metrics=["permutation"])
+    rows = [s for s in report.summaries if s.group == "all"]
+    assert {row.explanation for row in rows} == {None}
+    change, weight = rows
+    assert change.baselines["uniform"] == pytest.approx(0, abs=1e-6)  # no permutation changes it
+    assert change.baselines["random"] > 0
+    assert weight.baselines["uniform"] == pytest.approx(1 / 9)  # of 9 patches
+    assert weight.baselines["random"] == pytest.approx(sum(1 / k for k in range(1, 10)) / 9, rel=0.1)
 
 
 def test_ids_not_positions_decide_random_scores():

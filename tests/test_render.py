@@ -75,10 +75,23 @@ def test_a_study_shows_published_values_in_a_column_of_their_own(tmp_path):
     study = attnx.study("uniform-attention", **SMALL, seeds=[0, 1], out=tmp_path)
     text = shown(study, print_study)
     assert "uniform-attention · sdc-text" in text
-    assert "2 seeds, 40 test examples" in " ".join(text.split())
+    assert "60 train, 30 dev, 40 test; 2 seeds" in " ".join(text.split())
     assert "published" not in text
     (path,) = tmp_path.glob("uniform-attention-*/study.json")
     assert path.read_text(encoding="utf-8") == study.to_json()
     assert study.select("gap", "accuracy").n == 80
     with pytest.raises(KeyError, match="it has 'trained attention' 'accuracy'"):
         study.select("gap", "tau")
+
+
+def test_the_data_is_named_on_the_terminal_and_in_the_page(tmp_path):
+    rows = "".join(f"a good film number {i},1\na bad film number {i},0\n" for i in range(40))
+    (tmp_path / "mine.csv").write_text("text,label\n" + rows)
+    report = attnx.evaluate(
+        f"csv:file={tmp_path / 'mine.csv'}", "average-add:embedding=4", metrics=["entropy"], progress=False
+    )
+    assert "data: local" in shown(report)
+    page = report.to_markdown()
+    assert "mine.csv sha256" in page
+    assert "## By class (predicted label)" in page
+    assert "| entropy | attention |  | predicted=" in page

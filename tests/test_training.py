@@ -151,6 +151,7 @@ class _Recorder:
     """A metric that follows training and draws random numbers as a careless one would."""
 
     family, needs, follows_training, whole_split, axis = "shape", (), True, False, None
+    reads_explanation = True
 
     def __init__(self):
         from attnx import Measure
