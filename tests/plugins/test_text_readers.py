@@ -275,6 +275,6 @@ class TestSplitFiles:
 
 def test_a_number_of_thousands_of_digits_is_refused_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "long.jsonl"
-    path.write_text('{"text": "fine", "label": 0}\n{"text": "long", "label": 0, "extra": ' + "9" * 5000 + "}\n")
+    path.write_text('{"label": 0}\n{"label": ' + "9" * 5000 + "}\n")
     with pytest.raises(DataError, match=r"line 2: .*digits"):
         list(read_json_lines(path))
