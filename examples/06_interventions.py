@@ -13,7 +13,7 @@ import sys
 import attnx
 
 RANKINGS = ["attention", "attention-gradient", "attention-x-gradient", "random"]
-LIMITS = {"imdb": "train=1000,dev=200,test=400"}  # of the tasks that are not taken whole
+LIMITS = {"imdb": "train=2500,dev=400,test=800"}  # of the tasks that are not taken whole
 NAMES = {
     "delta-js": "ΔJS",
     "negative": "ΔJS < 0",

@@ -18,7 +18,7 @@ STUDIES = [
     "fixed-attention",
     "fixed-attention:attention=trained",
 ]
-LIMITS = {"imdb": "train=1000,dev=200,test=400"}  # of the tasks that are not taken whole
+LIMITS = {"imdb": "train=2500,dev=400,test=800"}  # of the tasks that are not taken whole
 
 data_dir = sys.argv[1]
 seeds = range(int(sys.argv[2]) if len(sys.argv) > 2 else 3)

@@ -3,8 +3,9 @@ import math
 import torch
 from torch import Tensor
 
-from attnx import Evidence, Measure, Metric, js_divergence
+from attnx import Axis, Evidence, Measure, Metric, js_divergence
 
+from .bins import by_bin, centres
 from .ranking import top_and_other
 from .reattending import probabilities_under, without
 
@@ -28,6 +29,7 @@ class DeltaJs(Metric):
         Measure("negative", "down", (0, 1)),
         Measure("weight-gap", "none", (-1, 1)),
     )
+    axis = Axis("mean ΔJS", "a_i* − a_r", centres(-1, 1))
 
     def __call__(self, evidence: Evidence) -> Tensor:
         a = evidence.trace.attention
@@ -39,3 +41,7 @@ class DeltaJs(Metric):
         weight = a.double().gather(1, pair)  # [B, 2]
         values = torch.stack([delta, (delta < -ROUNDING).double(), weight[:, 0] - weight[:, 1]], dim=1)
         return values.masked_fill(delta.isnan()[:, None], torch.nan)
+
+    def with_curve(self, evidence: Evidence) -> tuple[Tensor, Tensor]:
+        values = self(evidence)
+        return values, by_bin(values[:, 0], values[:, 2], self.axis.points)

@@ -1,8 +1,9 @@
 import torch
 from torch import Tensor
 
-from attnx import Evidence, Measure, Metric, total_variation
+from attnx import Axis, Evidence, Measure, Metric, total_variation
 
+from .bins import by_bin, centres
 from .options import PermutationOptions
 from .reattending import alternatives_at_once, probabilities_under
 
@@ -22,6 +23,7 @@ class Permutation(Metric):
         Measure("median", "up", (0, 1)),
         Measure("max-weight", "none", (0, 1)),
     )
+    axis = Axis("mean of the median change", "largest weight", centres(0, 1))
 
     def __init__(self, options: PermutationOptions) -> None:
         self.permutations = options.permutations
@@ -37,6 +39,10 @@ class Permutation(Metric):
         median = torch.cat(change, dim=1).quantile(0.5, dim=1)  # [B]
         values = torch.stack([median, a.double().amax(1).clamp_max(1.0)], dim=1)
         return values.masked_fill(~mask.any(1, keepdim=True), torch.nan)
+
+    def with_curve(self, evidence: Evidence) -> tuple[Tensor, Tensor]:
+        values = self(evidence)
+        return values, by_bin(values[:, 0], values[:, 1], self.axis.points)
 
 
 def _permuted(attention: Tensor, mask: Tensor, draws: Tensor) -> Tensor:

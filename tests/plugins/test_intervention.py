@@ -141,6 +141,17 @@ def test_permuting_is_what_a_loop_over_permutations_gives(make: Make) -> None:
         np.testing.assert_allclose(found[row], [np.median(changes), a.max()], atol=1e-6)
 
 
+@pytest.mark.parametrize(("metric", "against"), [(DeltaJs(), 2), (PERMUTATION, 1)])
+def test_curves_are_means_of_the_examples_in_each_bin(metric: Any, against: int) -> None:
+    evidence = random_values(evidence_of(*toy()))
+    with evaluating(evidence.model):
+        values, curve = metric.with_curve(evidence)
+    for centre, mean in zip(metric.axis.points, curve.nanmean(0).tolist(), strict=True):
+        inside = [v[0] for v in values.tolist() if abs(v[against] - centre) < 0.05]
+        assert mean == pytest.approx(np.mean(inside) if inside else math.nan, nan_ok=True)
+    assert (curve.isfinite().sum(1) == 1).all()
+
+
 def test_every_permutation_of_the_units_is_as_likely_as_any_other() -> None:
     weights, mask = (
         torch.tensor([[0.0, 0.5, 0.0, 0.3, 0.2]]),
