@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -189,26 +190,27 @@ def pairings(
     metrics: tuple[Named, ...],
     baselines: tuple[Named, ...],
 ) -> list[tuple[Named, str | None, str | None]]:
-    """Every metric with every explanation it reads, and with every reference where it compares.
-
-    One that reads none has the model's attention tested, and the baselines in its place.
-    """
-    read = list(dict.fromkeys(named.label for named in (*explanations, *baselines)))
-    instead = [None, *(named.label for named in baselines)]
+    """Every metric with every explanation it reads, and with every reference where it compares."""
+    compared = [named.label for named in references]
     return [
         (metric, explanation, reference)
         for metric in metrics
-        for explanation in (
-            read
-            if metric.component.reads_explanation
-            else instead
-            if "attention" in metric.component.needs
-            else [None]
-        )
-        for reference in (
-            [named.label for named in references] if "reference" in metric.component.needs else [None]
-        )
+        for explanation in _tested(metric.component, explanations, baselines)
+        for reference in (compared if "reference" in metric.component.needs else [None])
     ]
+
+
+def _tested(
+    metric: Metric, explanations: tuple[Named, ...], baselines: tuple[Named, ...]
+) -> Sequence[str | None]:
+    """The explanations that a metric reads, or None for the model itself.
+
+    One that tests the model's attention tests the baselines in its place too.
+    """
+    in_its_place = [named.label for named in baselines]
+    if metric.reads_explanation:
+        return list(dict.fromkeys([*(named.label for named in explanations), *in_its_place]))
+    return [None, *in_its_place] if "attention" in metric.needs else [None]
 
 
 @dataclass
