@@ -27,7 +27,7 @@ from .timing import Row, best_of
 
 SIZES = ((20, 6.0), (180, 25.0))  # units, target
 OPTIONS = AdversarialAttentionOptions()
-REPEATS = 2
+REPEATS = 4
 TOLERANCE = 0.01  # nats, of the mean ε-max JSD: the searches stop at slightly different points
 
 

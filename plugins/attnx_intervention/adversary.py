@@ -46,6 +46,7 @@ class Objective:
         return torch.add(self.constant, js, alpha=0.5), gradient
 
 
+@torch.inference_mode()  # hundreds of small steps, each cheaper without autograd's bookkeeping
 def search(
     attention: Tensor, scores: Tensor, change: Change, epsilon: float, steps: int, rate: float
 ) -> tuple[Tensor, Tensor]:

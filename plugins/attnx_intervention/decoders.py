@@ -49,8 +49,8 @@ class DecodedChange:
         self.p = evidence.trace.probabilities[:, None]  # [B, 1, C]
 
     def __call__(self, attention: Tensor) -> tuple[Tensor, Tensor]:
-        with torch.enable_grad():
-            a = attention.detach().requires_grad_()
+        with torch.inference_mode(False), torch.enable_grad():
+            a = attention.clone().requires_grad_()
             q = self.evidence.model.reattend(self.evidence.trace, a).softmax(-1)  # [B, K, C]
             change = total_variation(self.p, q)  # [B, K]
             (gradient,) = torch.autograd.grad(change.sum(), a)
