@@ -173,10 +173,10 @@ def _as_table(named: Named, values: Tensor, evidence: Evidence) -> Tensor:
         raise PluginError(
             f"metric '{named.label}' gave values of shape {tuple(values.shape)}, not {expected}"
         )
-    return values.reshape(expected).masked_fill(_unread(metric, evidence)[:, None], torch.nan)
+    return values.reshape(expected).masked_fill(_without_order(metric, evidence)[:, None], torch.nan)
 
 
-def _unread(metric: Metric, evidence: Evidence) -> Tensor:
+def _without_order(metric: Metric, evidence: Evidence) -> Tensor:
     """[B] True where the explanation or the reference is not finite, and so has no order."""
     read = [evidence.explanation] if metric.reads_explanation else []
     read += [evidence.reference] if evidence.reference is not None else []
@@ -240,7 +240,7 @@ class Gatherer:
             return
         values, curve = component.with_curve(evidence)
         values = _as_table(self.metric, values, evidence)
-        curve = curve.masked_fill(_unread(component, evidence)[:, None], torch.nan)
+        curve = curve.masked_fill(_without_order(component, evidence)[:, None], torch.nan)
         self.parts.append((values.double().cpu(), curve.double().cpu()))
 
     def conclude(self, order: Tensor) -> Measurement:

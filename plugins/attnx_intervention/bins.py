@@ -15,4 +15,4 @@ def centres(low: float, high: float) -> tuple[float, ...]:
 def by_bin(values: Tensor, at: Tensor, points: tuple[float, ...]) -> Tensor:
     """[B, P] values [B] in the column of the bin that `at` [B] falls into, NaN in all others."""
     nearest = (at[:, None] - at.new_tensor(points)).abs().argmin(1, keepdim=True)  # [B, 1]
-    return torch.full((len(at), len(points)), torch.nan).to(values).scatter(1, nearest, values[:, None])
+    return values.new_full((len(at), len(points)), torch.nan).scatter(1, nearest, values[:, None])

@@ -45,7 +45,7 @@ class Localisation(Metric):
             ],
             dim=1,
         )  # [B, 3]
-        defined = marked.any(1) & scores.any(1) & scores.isfinite().all(1)
+        defined = marked.any(1) & scores.any(1)
         return values.masked_fill(~defined[:, None], torch.nan)
 
 

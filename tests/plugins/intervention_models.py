@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -135,3 +137,27 @@ def measure(metric: Any, evidence: Evidence) -> Tensor:
     with evaluating(evidence.model):
         values: Tensor = metric(evidence)
     return values.reshape(len(evidence.trace.batch), len(metric.measures))
+
+
+def random_values(evidence: Evidence) -> Evidence:
+    """The same evidence about an explanation that is not attention, some of its values negative."""
+    noise = torch.randn(evidence.trace.attention.shape, generator=torch.Generator().manual_seed(5))
+    values = noise.masked_fill(~evidence.trace.batch.mask, 0.0)
+    return dataclasses.replace(evidence, explanation=dataclasses.replace(evidence.explanation, values=values))
+
+
+def output(evidence: Evidence, row: int, weights: np.ndarray) -> np.ndarray:
+    """Probabilities of one example under one attention over its units."""
+    attention = evidence.trace.attention.clone()
+    attention[row] = 0
+    attention[row, evidence.trace.batch.mask[row]] = torch.tensor(weights).to(attention)
+    with evaluating(evidence.model):
+        logits = evidence.model.reattend(evidence.trace, attention)[row]
+    return logits.double().softmax(-1).numpy()
+
+
+def units_of(evidence: Evidence, row: int) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """Attention and explanation of the units of one example, and the columns they stand in."""
+    on = evidence.trace.batch.mask[row]
+    a, values = evidence.trace.attention[row, on], evidence.explanation.values[row, on]
+    return a.double().numpy(), values.double().numpy(), on.nonzero()[:, 0].tolist()

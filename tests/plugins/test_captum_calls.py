@@ -68,7 +68,7 @@ def each(make: str, method: Any) -> Iterator[tuple[Alone, Tensor]]:
             yield alone, found[row][trace.batch.mask[row]]
 
 
-def close(found: Tensor, alone: Alone, attributions: Tensor) -> None:
+def assert_captums(found: Tensor, alone: Alone, attributions: Tensor) -> None:
     expected = attributions.detach()[0].sum(-1) if attributions.ndim == 3 else attributions[0]
     torch.testing.assert_close(found, expected[alone.units].float(), atol=2e-6, rtol=1e-3)
 
@@ -77,13 +77,13 @@ def close(found: Tensor, alone: Alone, attributions: Tensor) -> None:
 def test_integrated_gradients(make: str) -> None:
     for alone, found in each(make, IntegratedGradients(IntegratedGradientsOptions(steps=20))):
         direct = attr.IntegratedGradients(alone.p).attribute(alone.x, alone.zero, n_steps=20)
-        close(found, alone, direct)
+        assert_captums(found, alone, direct)
 
 
 @some_models
 def test_input_x_gradient(make: str) -> None:
     for alone, found in each(make, InputXGradient(OutputOptions())):
-        close(found, alone, attr.InputXGradient(alone.p).attribute(alone.x.clone().requires_grad_()))
+        assert_captums(found, alone, attr.InputXGradient(alone.p).attribute(alone.x.clone().requires_grad_()))
 
 
 @some_models
@@ -91,7 +91,7 @@ def test_feature_ablation(make: str) -> None:
     for alone, found in each(make, FeatureAblation(BaselineOptions())):
         # a unit's feature has the same effect in every entry of its embedding: look at the first
         direct = attr.FeatureAblation(alone.p).attribute(alone.x, alone.zero, feature_mask=alone.features)
-        close(found, alone, direct[..., 0])
+        assert_captums(found, alone, direct[..., 0])
 
 
 @some_models
@@ -104,7 +104,7 @@ def test_gradient_shap(make: str, monkeypatch: pytest.MonkeyPatch) -> None:
             with monkeypatch.context() as patch:
                 patch.setattr(np.random, "uniform", lambda *_, drawn=alpha: drawn.double().numpy())
                 total += attr.GradientShap(alone.p).attribute(alone.x, baseline, n_samples=1)
-        close(found, alone, total / 4)
+        assert_captums(found, alone, total / 4)
 
 
 def kernel_shap(alone: Alone, subsets: Subsets) -> attr.Lime:

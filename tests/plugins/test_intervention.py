@@ -1,6 +1,5 @@
 """Removal and permutation of attention: against loops, on every kind of model, and with known verdicts."""
 
-import dataclasses
 import math
 from typing import Any
 
@@ -16,13 +15,16 @@ from intervention_models import (
     evidence_of,
     explained,
     measure,
+    output,
+    random_values,
     toy,
     unexplained,
+    units_of,
 )
 from scipy.spatial.distance import jensenshannon
 from torch import Tensor
 
-from attnx import Batch, Evidence, Example, Trace
+from attnx import Batch, Example, Trace
 from attnx.batching import evaluating
 from attnx.testing import ToyModel, check, toy_data
 from attnx_intervention import attnx_metrics, permutation, reattending
@@ -38,30 +40,6 @@ REMOVALS = (DeltaJs(), DecisionFlip(), FlipFraction())
 PERMUTATION = Permutation(PermutationOptions())
 ADVERSARY = AdversarialAttention(AdversarialAttentionOptions(steps=60))
 every_model = pytest.mark.parametrize("make", MODELS)
-
-
-def random_values(evidence: Evidence) -> Evidence:
-    """The same evidence about an explanation that is not attention, some of its values negative."""
-    noise = torch.randn(evidence.trace.attention.shape, generator=torch.Generator().manual_seed(5))
-    values = noise.masked_fill(~evidence.trace.batch.mask, 0.0)
-    return dataclasses.replace(evidence, explanation=dataclasses.replace(evidence.explanation, values=values))
-
-
-def output(evidence: Evidence, row: int, weights: np.ndarray) -> np.ndarray:
-    """Probabilities of one example under one attention over its units."""
-    attention = evidence.trace.attention.clone()
-    attention[row] = 0
-    attention[row, evidence.trace.batch.mask[row]] = torch.tensor(weights).to(attention)
-    with evaluating(evidence.model):
-        logits = evidence.model.reattend(evidence.trace, attention)[row]
-    return logits.double().softmax(-1).numpy()
-
-
-def units_of(evidence: Evidence, row: int) -> tuple[np.ndarray, np.ndarray, list[int]]:
-    """Attention and explanation of the units of one example, and the columns they stand in."""
-    on = evidence.trace.batch.mask[row]
-    a, values = evidence.trace.attention[row, on], evidence.explanation.values[row, on]
-    return a.double().numpy(), values.double().numpy(), on.nonzero()[:, 0].tolist()
 
 
 def without(a: np.ndarray, gone: list[int]) -> np.ndarray:
