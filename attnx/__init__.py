@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .api import evaluate, fetch_dataset, study
-    from .batching import similar_lengths
-    from .component import Card, did_you_mean
-    from .data import Source
-    from .divergences import js_divergence, total_variation
-    from .errors import AttnxError, CheckFailed, DataError, PluginError, UsageError
+    from .data.loading import Source
+    from .data.text_files import parse_object, read_json_lines, read_lines, read_text
+    from .errors import AttnxError, CheckFailed, DataError, PluginError, UsageError, did_you_mean
+    from .formulas.class_outputs import class_output
+    from .formulas.divergences import js_divergence, total_variation
+    from .formulas.randomness import Randomness
+    from .formulas.ranking import ranked
     from .hookspecs import hookimpl
-    from .outputs import class_output
+    from .host.cards import Card
     from .protocols import (
         AttentionProjection,
         DeletingModel,
@@ -27,12 +29,10 @@ if TYPE_CHECKING:
         SplitMetric,
         Task,
     )
-    from .randomness import Randomness
-    from .ranking import ranked
-    from .results import Report, StudyReport
-    from .spec import Options, RunSpec, Training
-    from .studies import Finding, Lab, Outputs, Study
-    from .text_files import parse_object, read_json_lines, read_lines, read_text
+    from .report.records import Report, StudyReport
+    from .request.spec import Options, RunSpec, Training
+    from .run.batching import similar_lengths
+    from .run.lab import Finding, Lab, Outputs, Study
     from .types import (
         Axis,
         Batch,
@@ -48,10 +48,10 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "api": ("evaluate", "fetch_dataset", "study"),
-    "batching": ("similar_lengths",),
-    "component": ("Card", "did_you_mean"),
-    "data": ("Source",),
-    "divergences": (
+    "run.batching": ("similar_lengths",),
+    "host.cards": ("Card",),
+    "data.loading": ("Source",),
+    "formulas.divergences": (
         "js_divergence",
         "total_variation",
     ),
@@ -61,9 +61,10 @@ _MODULES = {
         "DataError",
         "PluginError",
         "UsageError",
+        "did_you_mean",
     ),
     "hookspecs": ("hookimpl",),
-    "outputs": ("class_output",),
+    "formulas.class_outputs": ("class_output",),
     "protocols": (
         "AttentionProjection",
         "DeletingModel",
@@ -74,16 +75,16 @@ _MODULES = {
         "SplitMetric",
         "Task",
     ),
-    "randomness": ("Randomness",),
-    "ranking": ("ranked",),
-    "results": ("Report", "StudyReport"),
-    "spec": (
+    "formulas.randomness": ("Randomness",),
+    "formulas.ranking": ("ranked",),
+    "report.records": ("Report", "StudyReport"),
+    "request.spec": (
         "Options",
         "RunSpec",
         "Training",
     ),
-    "studies": ("Finding", "Lab", "Outputs", "Study"),
-    "text_files": ("parse_object", "read_json_lines", "read_lines", "read_text"),
+    "run.lab": ("Finding", "Lab", "Outputs", "Study"),
+    "data.text_files": ("parse_object", "read_json_lines", "read_lines", "read_text"),
     "types": (
         "Axis",
         "Batch",

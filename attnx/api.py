@@ -1,24 +1,23 @@
-"""The Python entry: what the command line does, with objects in place of names."""
+"""The Python entry, and what the command line calls: names or objects in, reports out."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .catalog import Catalog
-from .component import Kind
-from .data import Source
-from .evaluator import carry_out
+from .host.cards import Kind
+from .host.catalog import Catalog
 from .progress import Progress
-from .requests import validated
-from .resolve import resolve
-from .results import Report, StudyReport
-from .sources import source_in_use
-from .spec import Choice, Limit
-from .store import Runs, home
-from .studies import carry_out_study
+from .request.parsing import validated
+from .request.resolve import Objects, resolve
+from .request.spec import Choice, Limit, RunSpec
+
+if TYPE_CHECKING:
+    from .data.access import Source
+    from .report.records import Report, StudyReport
+    from .run.evaluation import Outcome
 
 
 def evaluate(
@@ -68,17 +67,41 @@ def evaluate(
         limit=Limit() if limit is None else Limit.parse(str(limit)),
         device=device,
     )
-    catalog = _installed()
+    return evaluate_spec(
+        spec,
+        _installed(),
+        objects,
+        data_dir=data_dir,
+        out=out,
+        fresh=fresh,
+        progress=Progress("auto" if progress else "off"),
+    ).report
+
+
+def evaluate_spec(
+    spec: RunSpec,
+    catalog: Catalog,
+    objects: Objects | None = None,
+    *,
+    data_dir: str | Path | None = None,
+    out: str | Path | None = None,
+    fresh: bool = False,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Evaluate what a spec asks for; a bad one is refused before anything heavy is imported."""
     plan = resolve(spec, catalog, objects)
-    shown = Progress("auto" if progress else "off")
-    outcome = carry_out(
+
+    from .run.evaluation import carry_out
+    from .store.runs import Runs
+
+    shown = progress or Progress()
+    return carry_out(
         plan,
-        runs=Runs(Path(out)) if out else None,
+        runs=Runs(Path(out) if out else None),
         source=_source(catalog, data_dir, shown),
         fresh=fresh,
         progress=shown,
     )
-    return outcome.report
 
 
 def study(
@@ -105,18 +128,35 @@ def study(
         limit=Limit() if limit is None else Limit.parse(str(limit)),
         device=device,
     )
-    catalog = _installed()
     shown = Progress("auto" if progress else "off")
-    source = _source(catalog, data_dir, shown)
-    report, _ = carry_out_study(Choice.parse(name), spec, catalog, source, shown, Path(out) if out else None)
+    report, _ = study_spec(Choice.parse(name), spec, _installed(), data_dir=data_dir, out=out, progress=shown)
     return report
 
 
-def fetch_dataset(name: str) -> Path:
-    """The folder of a dataset of the registry, fetched when it is not on this machine yet.
+def study_spec(
+    name: Choice,
+    spec: RunSpec,
+    catalog: Catalog,
+    *,
+    data_dir: str | Path | None = None,
+    out: str | Path | None = None,
+    progress: Progress | None = None,
+) -> tuple[StudyReport, Path]:
+    """Carry out a study on what a spec asks for, and say which folder its report is in."""
+    catalog.find("study", name.name)
+    resolve(spec, catalog)
 
-    Within a run it is looked for where the run's own data is.
-    """
+    from .run.lab import carry_out_study
+
+    shown = progress or Progress()
+    source = _source(catalog, data_dir, shown)
+    return carry_out_study(name, spec, catalog, source, shown, Path(out) if out else None)
+
+
+def fetch_dataset(name: str) -> Path:
+    """The folder of a dataset of the registry, fetched when it is not on this machine yet."""
+    from .data.access import source_in_use
+
     source = source_in_use() or _source(Catalog.installed(), None, Progress())
     return source.fetch(name).folder
 
@@ -130,5 +170,8 @@ def _installed() -> Catalog:
 
 
 def _source(catalog: Catalog, data_dir: str | Path | None, progress: Progress) -> Source:
+    from .data.access import Source
+    from .store.home import home
+
     local = Path(data_dir) if data_dir else None
     return Source.configured(catalog.registry.datasets, home() / "data", local, progress)

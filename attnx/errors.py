@@ -9,7 +9,10 @@ AttnxError
 
 from __future__ import annotations
 
-__all__ = ["AttnxError", "CheckFailed", "DataError", "PluginError", "UsageError"]
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+__all__ = ["AttnxError", "CheckFailed", "DataError", "PluginError", "UsageError", "did_you_mean"]
 
 
 class AttnxError(Exception):
@@ -40,3 +43,10 @@ class DataError(AttnxError):
     """Data is missing, damaged or unusable."""
 
     exit_code = 4
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The nearest known name as a question, or nothing."""
+    lowered = {other.lower(): other for other in sorted(known)}
+    near = get_close_matches(name.lower(), lowered, n=1, cutoff=0.6)
+    return f" Did you mean '{lowered[near[0]]}'?" if near else ""

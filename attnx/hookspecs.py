@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pluggy
 
-from .component import Card
+if TYPE_CHECKING:
+    from .host.cards import Card
 
 GROUP = "attnx"
 hookspec = pluggy.HookspecMarker(GROUP)

@@ -14,8 +14,8 @@ from typing import Any, ClassVar, Protocol, Self
 import torch
 from torch import Tensor, nn
 
-from .data import Source
-from .types import Axis, Batch, Conclusion, Corpus, Evidence, Example, Measure, TaskData, Trace
+from .data.loading import Source
+from .types import Axis, Batch, Conclusion, Corpus, Evidence, Example, Family, Measure, TaskData, Trace
 
 
 class Task(Protocol):
@@ -129,7 +129,7 @@ class Metric(Protocol):
     """One value, or one per measure, for every example; NaN where it is undefined."""
 
     needs: ClassVar[tuple[str, ...]] = ()
-    family: ClassVar[str]  # agreement, intervention, ground-truth, shape, information, retraining
+    family: ClassVar[Family]
     measures: tuple[Measure, ...]
     reads_explanation: ClassVar[bool] = True  # False: it tests the model itself, once for all explanations
     follows_training: ClassVar[bool] = False  # also measured on dev after every epoch

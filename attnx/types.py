@@ -15,10 +15,11 @@ import torch
 from torch import Tensor
 
 if TYPE_CHECKING:
+    from .formulas.randomness import Randomness
     from .protocols import Model
-    from .randomness import Randomness
 
 Direction = Literal["up", "down", "none"]
+Family = Literal["agreement", "intervention", "ground-truth", "shape", "information", "retraining"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 
 from attnx import Evidence, Importance, Randomness, TaskData, js_divergence
-from attnx.batching import evaluating
-from attnx.measuring import trace_of
+from attnx.run.attribution import trace_of
+from attnx.run.batching import evaluating
 from attnx_intervention.adversarial_attention import AdversarialAttention
 from attnx_intervention.options import AdversarialAttentionOptions
 from attnx_projections.options import SoftmaxOptions

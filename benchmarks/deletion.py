@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 
 from attnx import Batch, Example, TaskData, Trace
-from attnx.batching import batches, evaluating
-from attnx.measuring import trace_of
+from attnx.run.attribution import trace_of
+from attnx.run.batching import batches, evaluating
 from attnx_erasure.deletion import logits_without_each
 from attnx_projections.options import SoftmaxOptions
 from attnx_projections.softmax import Softmax

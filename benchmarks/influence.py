@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 
 from attnx import Example, TaskData, Trace
-from attnx.batching import evaluating
-from attnx.measuring import trace_of
+from attnx.run.attribution import trace_of
+from attnx.run.batching import evaluating
 from attnx_influence.influence import one_pass_each
 from attnx_projections.options import SoftmaxOptions
 from attnx_projections.softmax import Softmax

@@ -16,7 +16,7 @@ def rows() -> list[Row]:
     peer = _seconds("import torch")
     measured = []
     for command in ("--help", "list"):
-        code = f"import sys; sys.argv = ['attnx', '{command}']; from attnx.cli import main; main()"
+        code = f"import sys; sys.argv = ['attnx', '{command}']; from attnx.cli.app import main; main()"
         target = peer / 0.25  # a quarter of a second
         work = f"attnx {command}, against import torch"
         measured.append(Row(work, _seconds(code), peer, target, _light(command)))
@@ -33,7 +33,7 @@ def _seconds(code: str) -> float:
 def _light(command: str) -> bool:
     code = (
         f"import sys; sys.argv = ['attnx', '{command}']\n"
-        "from attnx.cli import main\n"
+        "from attnx.cli.app import main\n"
         "try: main()\n"
         f"except SystemExit: sys.exit(any(name in sys.modules for name in {HEAVY}))"
     )

@@ -13,8 +13,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from attnx import Batch, TaskData, Training
-from attnx.batching import shuffled
-from attnx.training import _optimizer, loss
+from attnx.run.batching import shuffled
+from attnx.run.training import _optimizer, loss
 from attnx_projections.options import SoftmaxOptions
 from attnx_projections.softmax import Softmax
 from attnx_text.bilstm import BiLstm
@@ -46,7 +46,7 @@ def rows() -> list[Row]:
 
 
 def _epoch(model: BiLstm, encoded: Batch) -> None:
-    """What `attnx.training.train` does in one epoch."""
+    """What `attnx.run.training.train` does in one epoch."""
     model.train()
     optimizer = _optimizer(model, TRAINING)
     for batch in shuffled(encoded, TRAINING.batch_size, torch.Generator().manual_seed(0)):

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attnx.component import Kind
+from attnx.host.cards import Kind
 from attnx.protocols import ImportanceMethod, Metric, Model, SplitMetric, Task
 from attnx.testing import ToyModel, toy_data
 from attnx.testing.toy import ToySoftmax

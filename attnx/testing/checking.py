@@ -8,12 +8,12 @@ from typing import Any
 
 import torch
 
-from ..catalog import Catalog
-from ..component import Component, Kind, did_you_mean
-from ..errors import CheckFailed, PluginError, UsageError
+from ..errors import CheckFailed, PluginError, UsageError, did_you_mean
+from ..host.cards import Component, Kind
+from ..host.catalog import Catalog
 from ..protocols import Model
-from ..resolve import Part
-from ..spec import Options
+from ..request.plan import Part
+from ..request.spec import Options
 from ..types import TaskData
 from . import importance_laws, metric_laws, model_laws, projection_laws, task_laws  # noqa: F401
 from .laws import LAWS, Broken, Law, require

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from ..batching import evaluating
-from ..measuring import Named, attribute, trace_of
 from ..protocols import ImportanceMethod
+from ..run.attribution import Named, attribute, trace_of
+from ..run.batching import evaluating
 from ..types import Batch, Example
 from .laws import law, require
 from .model_laws import by_unit, close

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ..component import Kind
+from ..host.cards import Kind
 
 
 class Broken(Exception):

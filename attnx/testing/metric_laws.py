@@ -10,10 +10,11 @@ from typing import TypeGuard
 import torch
 from torch import Tensor
 
-from ..batching import evaluating
-from ..measuring import Named, trace_of, values_of
+from ..formulas.randomness import Randomness
 from ..protocols import Metric, SplitMetric
-from ..randomness import Randomness
+from ..run.attribution import Named, trace_of
+from ..run.batching import evaluating
+from ..run.measuring import values_of
 from ..types import Conclusion, Corpus, Evidence, Example, Importance
 from .laws import law, require
 from .model_laws import close

@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..batching import evaluating
 from ..protocols import Model
+from ..run.batching import evaluating
 from ..types import Batch, Example, TaskData, Trace
 from .laws import law, require
 

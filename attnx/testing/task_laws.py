@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..data import fingerprint
+from ..data.loading import fingerprint
 from ..protocols import Task
 from ..types import Example, TaskData
 from .laws import law, require

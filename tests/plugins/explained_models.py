@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from attnx import AttentionProjection, Example, ImportanceMethod, Model, TaskData, Trace
-from attnx.batching import evaluating
-from attnx.measuring import Named, attribute, trace_of
+from attnx.run.attribution import Named, attribute, trace_of
+from attnx.run.batching import evaluating
 from attnx.testing import ToyModel, toy_data
 from attnx_sdc.fcam import Fcam
 from attnx_sdc.options import FcamOptions, Sdc2dOptions, SdcTextOptions

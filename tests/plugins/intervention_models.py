@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from attnx import AttentionProjection, Evidence, Example, Importance, Model, Randomness, TaskData
-from attnx.batching import evaluating
-from attnx.measuring import trace_of
+from attnx.run.attribution import trace_of
+from attnx.run.batching import evaluating
 from attnx.testing import ToyModel, toy_data
 from attnx_sdc.fcam import Fcam
 from attnx_sdc.options import FcamOptions, SdcTextOptions

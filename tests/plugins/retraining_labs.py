@@ -8,14 +8,14 @@ import numpy as np
 import torch
 
 from attnx import Model, Source
-from attnx.catalog import Catalog
-from attnx.data import load_data
-from attnx.evaluator import choose_device
+from attnx.data.loading import load_data
+from attnx.host.catalog import Catalog
 from attnx.progress import Progress
-from attnx.resolve import find_part, resolve
-from attnx.results import Finding, StudyReport
-from attnx.spec import Choice, RunSpec
-from attnx.studies import Lab, run_study
+from attnx.report.records import Finding, StudyReport
+from attnx.request.resolve import find_part, resolve
+from attnx.request.spec import Choice, RunSpec
+from attnx.run.evaluation import choose_device
+from attnx.run.lab import Lab, run_study
 
 WORDS = "sdc-text:train=160,dev=40,test=60"
 SMALL = "bilstm:hidden=6,embedding=12"

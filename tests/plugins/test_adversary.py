@@ -22,7 +22,7 @@ from intervention_models import (
 from torch import Tensor
 
 from attnx import Evidence, Example, js_divergence, total_variation
-from attnx.batching import evaluating
+from attnx.run.batching import evaluating
 from attnx.testing import ToyModel, toy_data
 from attnx_intervention import adversarial_attention
 from attnx_intervention.adversarial_attention import INSIDE, AdversarialAttention, _starts

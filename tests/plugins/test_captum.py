@@ -14,13 +14,13 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from attnx import Batch, Card, Example, ImportanceMethod, Model, Trace, UsageError
-from attnx.batching import evaluating
-from attnx.catalog import Catalog
-from attnx.component import Component
-from attnx.measuring import Named, attribute, trace_of
-from attnx.plugins import Plugin
-from attnx.resolve import resolve
-from attnx.spec import Choice, RunSpec
+from attnx.host.cards import Component
+from attnx.host.catalog import Catalog
+from attnx.host.plugins import Plugin
+from attnx.request.resolve import resolve
+from attnx.request.spec import Choice, RunSpec
+from attnx.run.attribution import Named, attribute, trace_of
+from attnx.run.batching import evaluating
 from attnx.testing import ToyModel, check, toy_data
 from attnx_captum import attnx_importances, output, subsets
 from attnx_captum.output import baseline_of

@@ -13,8 +13,8 @@ from explained_models import MODELS, explain
 from torch import Tensor
 
 from attnx import Batch, Model, Randomness, Trace
-from attnx.batching import evaluating
-from attnx.measuring import trace_of
+from attnx.run.attribution import trace_of
+from attnx.run.batching import evaluating
 from attnx_captum.feature_ablation import FeatureAblation
 from attnx_captum.gradient_shap import GradientShap
 from attnx_captum.input_x_gradient import InputXGradient

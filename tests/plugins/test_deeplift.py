@@ -9,8 +9,8 @@ from explained_models import TEXT, Make, explain, features, words
 from torch import Tensor, nn
 
 from attnx import Example, Model, TaskData
-from attnx.batching import evaluating
-from attnx.measuring import Named, attribute, trace_of
+from attnx.run.attribution import Named, attribute, trace_of
+from attnx.run.batching import evaluating
 from attnx.testing import ToyModel
 from attnx_captum.deeplift import DeepLift
 from attnx_captum.options import DeepLiftOptions

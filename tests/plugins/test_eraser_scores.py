@@ -10,9 +10,9 @@ from intervention_models import MODELS, Make, evidence_of, explained, measure, u
 from torch import Tensor
 
 from attnx import Batch, Evidence, Example, Model, Trace
-from attnx.batching import evaluating
-from attnx.measuring import trace_of
-from attnx.spec import validate_options
+from attnx.request.spec import validate_options
+from attnx.run.attribution import trace_of
+from attnx.run.batching import evaluating
 from attnx.testing import ToyModel, check, toy_data
 from attnx_erasure import attnx_metrics, buckets
 from attnx_erasure.comprehensiveness import Comprehensiveness

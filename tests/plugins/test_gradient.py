@@ -11,8 +11,8 @@ from captum.attr import InputXGradient, Saliency
 from torch import Tensor
 
 from attnx import Batch, Example, Options, Trace
-from attnx.batching import evaluating
-from attnx.measuring import Named, attribute, trace_of
+from attnx.run.attribution import Named, attribute, trace_of
+from attnx.run.batching import evaluating
 from attnx.testing import ToyModel, check, toy_data
 from attnx_gradient.gradient import Gradient
 from attnx_gradient.options import GradientOptions

@@ -9,7 +9,7 @@ import torch
 from text_building import build, read, sentence_data, with_queries
 
 from attnx import Batch, Example, UsageError
-from attnx.batching import evaluating
+from attnx.run.batching import evaluating
 from attnx.testing import check, toy_data
 from attnx_text.sentences import in_sentences
 

@@ -9,7 +9,7 @@ from explained_models import MODELS, explain
 from torch import Tensor
 
 from attnx import AttentionProjection, Example, ImportanceMethod, Model, Trace
-from attnx.batching import evaluating
+from attnx.run.batching import evaluating
 from attnx.testing import ToyModel, check, toy_data
 from attnx_erasure import hidden_loo
 from attnx_erasure.hidden_loo import HiddenLeaveOneOut, attention_without

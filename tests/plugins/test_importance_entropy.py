@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from attnx import Evidence, Example, Importance, Randomness
-from attnx.batching import evaluating
-from attnx.measuring import trace_of
+from attnx.run.attribution import trace_of
+from attnx.run.batching import evaluating
 from attnx.testing import ToyModel, check
 from attnx_agreement import attnx_metrics
 from attnx_agreement.importance_entropy import ImportanceEntropy

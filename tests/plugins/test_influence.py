@@ -15,8 +15,8 @@ from text_building import build, read
 from torch import Tensor, nn
 
 from attnx import Batch, Evidence, Example, Importance, Model, Randomness, TaskData, Trace
-from attnx.batching import evaluating
-from attnx.measuring import Named, attribute, trace_of
+from attnx.run.attribution import Named, attribute, trace_of
+from attnx.run.batching import evaluating
 from attnx.testing import ToyModel, check, toy_data
 from attnx_influence import attnx_importances, attnx_metrics, influence
 from attnx_influence.contextualisation import Contextualisation

@@ -25,7 +25,7 @@ from scipy.spatial.distance import jensenshannon
 from torch import Tensor
 
 from attnx import Batch, Example, Trace
-from attnx.batching import evaluating
+from attnx.run.batching import evaluating
 from attnx.testing import ToyModel, check, toy_data
 from attnx_intervention import attnx_metrics, permutation, reattending
 from attnx_intervention.adversarial_attention import AdversarialAttention

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from attnx import Batch, Evidence, Example, Importance, Randomness
-from attnx.measuring import trace_of
+from attnx.run.attribution import trace_of
 from attnx.testing import ToyModel, check
 from attnx_agreement import attnx_metrics, weighted_kendall
 from attnx_agreement.kendall import Kendall, agreement

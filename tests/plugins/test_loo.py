@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from attnx import Batch, Example, Model, TaskData, Trace
-from attnx.batching import evaluating
-from attnx.measuring import Named, attribute, trace_of
+from attnx.run.attribution import Named, attribute, trace_of
+from attnx.run.batching import evaluating
 from attnx.testing import ToyModel, check, toy_data
 from attnx_erasure import buckets
 from attnx_erasure.deletion import without

@@ -11,7 +11,7 @@ import torch
 from text_building import SCORERS, build, read
 
 from attnx import Example, TaskData
-from attnx.batching import evaluating
+from attnx.run.batching import evaluating
 from attnx_projections.entmax import Entmax
 from attnx_projections.gumbel_softmax import GumbelSoftmax
 from attnx_projections.hard import Hard

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from attnx import Corpus, Evidence, Example, Importance, Randomness
-from attnx.batching import evaluating
-from attnx.measuring import trace_of
+from attnx.run.attribution import trace_of
+from attnx.run.batching import evaluating
 from attnx.testing import ToyModel
 from attnx_information.mi_kendall import MiKendall
 from attnx_information.options import MiKendallOptions

@@ -14,8 +14,8 @@ from text_loading import error, everything, load, make, shared, write_csv, write
 
 import attnx
 from attnx import DataError, Source, TaskData
-from attnx.data import load_data
-from attnx.spec import Limit
+from attnx.data.loading import load_data
+from attnx.request.spec import Limit
 
 
 class TestOwnFiles:

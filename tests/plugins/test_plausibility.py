@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import auc, average_precision_score, f1_score, precision_recall_curve
 
 from attnx import Evidence, Example, Importance, Randomness, UsageError
-from attnx.catalog import Catalog
-from attnx.spec import validate_options
+from attnx.host.catalog import Catalog
+from attnx.request.spec import validate_options
 from attnx.testing import ToyModel, check
 from attnx_plausibility import attnx_metrics
 from attnx_plausibility.options import PlausibilityOptions

@@ -14,9 +14,9 @@ import torch
 from explained_models import MODELS, explain
 
 from attnx import DataError, Example, UsageError
-from attnx.catalog import Catalog
-from attnx.component import Component
-from attnx.spec import validate_options
+from attnx.host.cards import Component
+from attnx.host.catalog import Catalog
+from attnx.request.spec import validate_options
 from attnx.testing import ToyModel, check, check_component, toy_data
 from attnx_baselines import attnx_importances
 from attnx_baselines.options import PrecomputedOptions

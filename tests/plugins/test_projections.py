@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from attnx import UsageError
-from attnx.spec import Choice, validate_options
+from attnx.request.spec import Choice, validate_options
 from attnx_projections import attnx_projections
 
 CARDS = {card.name: card for card in attnx_projections()}

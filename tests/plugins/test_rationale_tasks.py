@@ -12,7 +12,7 @@ import pytest
 from rationale_loading import CARDS, SHARED, error, everything, load, make, marked, write_lines
 
 from attnx import Card
-from attnx.spec import Options
+from attnx.request.spec import Options
 from attnx.testing import check
 
 

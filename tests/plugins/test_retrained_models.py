@@ -15,8 +15,8 @@ from scipy.spatial.distance import jensenshannon
 from text_building import build, read, sentence_data
 
 from attnx import UsageError
-from attnx.catalog import Catalog
-from attnx.studies import Lab
+from attnx.host.catalog import Catalog
+from attnx.run.lab import Lab
 from attnx.testing import ToyModel, check, toy_data
 from attnx_retraining.adversary import Away, frozen, kl_divergence, unfrozen
 from attnx_retraining.guided import Guided
@@ -225,7 +225,7 @@ def test_guided_mlp_finds_the_adversary_of_the_adversarial_study(
     lab = make_lab(catalog, "adversarial-model", spec())
     base = lab.model(0)
     trained = unfrozen(lab, base, 0, AdversaryOptions())
-    monkeypatch.setattr("attnx.studies.train", None)
+    monkeypatch.setattr("attnx.run.lab.train", None)
     mlp = make_lab(catalog, "guided-mlp", spec())
     assert same(
         weights(unfrozen(mlp.within("adversarial-model"), base, 0, AdversaryOptions())), weights(trained)

@@ -9,11 +9,11 @@ import pytest
 import torch
 
 from attnx import Finding
-from attnx.catalog import Catalog
+from attnx.host.catalog import Catalog
 from attnx.progress import Progress
-from attnx.resolve import find_part, resolve
-from attnx.spec import Choice, RunSpec
-from attnx.studies import Lab
+from attnx.request.resolve import find_part, resolve
+from attnx.request.spec import Choice, RunSpec
+from attnx.run.lab import Lab
 from attnx.testing import toy_data
 from attnx_retraining.adversarial_model import AdversarialModel
 from attnx_retraining.published import MEISTER_2, MEISTER_3, MEISTER_5, WEN_2, WEN_3, WEN_4, Table

@@ -11,10 +11,10 @@ import torch
 from text_building import MODELS, SCORERS, build, read, sentence_data, with_queries
 
 from attnx import DataError, Example
-from attnx.component import Component
+from attnx.host.cards import Component
+from attnx.run.training import loss
 from attnx.testing import check, toy_data
 from attnx.testing.checking import _card_law
-from attnx.training import loss
 from attnx_projections.entmax import Entmax
 from attnx_projections.options import EntmaxOptions
 from attnx_text.model_cards import model_cards

@@ -20,9 +20,9 @@ from text_loading import (
 )
 
 from attnx import Card, Source, UsageError
-from attnx.datasets import Dataset
-from attnx.registry import read_registry
-from attnx.spec import Options
+from attnx.registry.datasets import Dataset
+from attnx.registry.schema import read_registry
+from attnx.request.spec import Options
 from attnx.testing import check
 from attnx_text.dataset_task import DatasetTask
 from attnx_text.label_names import NEWSGROUPS

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from attnx import AttentionProjection, Example, TaskData, Trace
-from attnx.batching import evaluating
+from attnx.run.batching import evaluating
 from attnx.testing import toy_data
 from attnx.testing.toy import ToySoftmax
 from attnx_text.average import Average

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from attnx import Card, DataError, Example, Source, Task, TaskData, UsageError
-from attnx.component import Component
-from attnx.registry import read_registry
-from attnx.resolve import Part
-from attnx.spec import validate_options
+from attnx.host.cards import Component
+from attnx.registry.schema import read_registry
+from attnx.request.plan import Part
+from attnx.request.spec import validate_options
 from attnx_text import attnx_tasks
 
 SHARED = Path(os.environ.get("ATTNX_SHARED", Path(__file__).parents[2].parent / "shared"))

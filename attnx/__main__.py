@@ -1,0 +1,5 @@
+"""`python -m attnx` is `attnx`."""
+
+from .cli import main
+
+main()

@@ -1,0 +1,70 @@
+"""The application: results on stdout, progress and warnings on stderr, errors in one line.
+
+Heavy modules are imported inside commands, so that help, lists and mistakes answer at once.
+"""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from ..errors import AttnxError
+from .check import check
+from .data import data_app
+from .evaluate import evaluate
+from .installed import switched_off
+from .look import info, list_components, plugins, runs
+from .study import study
+
+app = typer.Typer(
+    name="attnx",
+    help="Tell whether attention weights, or any other importance scores, can be read as an explanation.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # importing rich for a help page would double its time
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+for command in (evaluate, study, info, plugins, check, runs):
+    app.command()(command)
+app.command("list")(list_components)
+app.add_typer(data_app, name="data")
+
+
+def main() -> None:
+    """Run the command line; every foreseen failure is one line and an exit code."""
+    try:
+        code = app(standalone_mode=False)
+    except AttnxError as error:
+        _fail(str(error), error.exit_code)
+    except typer.TyperException as error:
+        _fail(f"{error.format_message()} Try 'attnx --help'.", error.exit_code)
+    if code == 130:
+        _fail("interrupted; finished parts are kept, nothing is left half-written", 130)
+    sys.exit(code or 0)
+
+
+def _fail(message: str, code: int) -> None:
+    print("error:", " ".join(message.split("\n")), file=sys.stderr)
+    sys.exit(code)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        print(f"attnx {version('attnx')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[  # noqa: ARG001
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PLUGIN", help="Switch a plugin off (repeatable); also ATTNX_WITHOUT=a,b."),
+    ] = None,
+) -> None:
+    switched_off[:] = without or []

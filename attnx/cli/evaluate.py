@@ -1,0 +1,76 @@
+"""`attnx evaluate`: one run, from names to a report."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .installed import installed_catalog
+from .options import DataDir, Device, Json, Limit, Model, Out, Projection, Seeds, Task, Train
+
+
+def evaluate(
+    task: Task = None,
+    model: Model = None,
+    projection: Projection = None,
+    explanation: Annotated[
+        list[str] | None,
+        typer.Option(help="Importance method under test (repeatable).  [default: attention]"),
+    ] = None,
+    reference: Annotated[
+        list[str] | None,
+        typer.Option(help="Importance method to compare with (repeatable)."),
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(help="Metric (repeatable).  [default: all cheap ones that apply]"),
+    ] = None,
+    seeds: Seeds = None,
+    limit: Limit = None,
+    train: Train = None,
+    spec: Annotated[Path | None, typer.Option(help="YAML file with any of the above.")] = None,
+    data_dir: DataDir = None,
+    out: Out = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Compute even if the run is stored.")] = False,
+    json: Json = False,
+    device: Device = None,
+) -> None:
+    """Evaluate a model's explanations on a task and print the report.
+
+    Options of a component follow its name: NAME:key=value,key=value.
+
+    Examples:
+
+      attnx evaluate --task imdb --model bilstm-add --metric kendall
+
+      attnx evaluate --task sdc-2d --model fcam-mlp --projection sparsegen:lam=0.5 --seeds 0,1,2
+
+      attnx evaluate --task sdc-error-mode-1 --metric focus --seeds 0-9 --json
+    """
+    from ..api import evaluate_spec
+    from ..request.parsing import read_request
+
+    asked = {
+        "task": task,
+        "model": model,
+        "projection": projection,
+        "explanations": explanation,
+        "references": reference,
+        "metrics": metric,
+        "seeds": seeds,
+        "limit": limit,
+        "training": train,
+        "device": device,
+    }
+    request = read_request({key: value for key, value in asked.items() if value not in (None, [])}, spec)
+    outcome = evaluate_spec(request, installed_catalog(), data_dir=data_dir, out=out, fresh=fresh)
+    if json:
+        sys.stdout.write(outcome.report.to_json())
+        return
+
+    from ..report.terminal import print_report
+
+    print_report(outcome.report)
+    state = "stored run, nothing computed" if outcome.stored else "run"
+    print(f"{state}: {outcome.folder}/report.md", file=sys.stderr)

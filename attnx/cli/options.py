@@ -1,0 +1,27 @@
+"""Options that several commands have."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Task = Annotated[str | None, typer.Option(help="Task.  [default: sdc-digits]")]
+Model = Annotated[
+    str | None, typer.Option(help="Model or named composition.  [default: what the task recommends]")
+]
+Projection = Annotated[
+    str | None, typer.Option(help="From scores to attention.  [default: the model's, or softmax]")
+]
+Seeds = Annotated[str | None, typer.Option(help="Training seeds, as 0,1,2 or 0-9.  [default: 0]")]
+Limit = Annotated[
+    str | None,
+    typer.Option(metavar="N", help="At most N examples of each split, or train=N,dev=N,test=N."),
+]
+Train = Annotated[
+    str | None,
+    typer.Option(metavar="K=V,...", help="Training settings, as epochs=20,learning_rate=0.01."),
+]
+DataDir = Annotated[Path | None, typer.Option(help="Folder with local data.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the report as JSON and nothing else.")]
+Device = Annotated[str | None, typer.Option(help="auto, cpu, cuda, ...  [default: auto]")]
+Out = Annotated[Path | None, typer.Option(help="Folder of runs.  [default: runs in ATTNX_HOME]")]

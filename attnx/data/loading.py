@@ -1,0 +1,73 @@
+"""Loading a task's data: where its files come from, how it is cut to size and how it is named."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import DataError
+from ..request.spec import Limit
+from .access import Fetched, Source
+
+if TYPE_CHECKING:
+    from ..protocols import Task
+    from ..types import Example, TaskData
+
+
+__all__ = ["Fetched", "Source", "fingerprint", "load_data"]
+
+
+def load_data(task: Task, source: Source, limit: Limit) -> TaskData:
+    """Load a task, check it, cut it to the limit and name it by its content."""
+    data = task.load(source)
+    limited = replace(
+        data,
+        train=_cut(data.train, limit.train),
+        dev=_cut(data.dev, limit.dev),
+        test=_cut(data.test, limit.test),
+    )
+    _check(limited, limit)
+    return replace(limited, fingerprint=fingerprint(limited))
+
+
+def _cut(examples: tuple[Example, ...], most: int | None) -> tuple[Example, ...]:
+    """At most that many examples, drawn at random with a fixed seed, in their old order."""
+    if most is None or most >= len(examples):
+        return examples
+    kept = np.random.default_rng(0).choice(len(examples), size=most, replace=False)
+    return tuple(examples[row] for row in sorted(kept))
+
+
+def _check(data: TaskData, limit: Limit) -> None:
+    for split in ("train", "dev", "test"):
+        if not getattr(data, split):
+            raise DataError(
+                f"The {split} split is empty; nothing can be trained or measured. "
+                "Check the task's files, and its options that leave texts out."
+            )
+    labels = {example.label for example in data.train}
+    if len(labels) < 2:
+        raise DataError(
+            f"The train split holds a single label, '{data.label_names[labels.pop()]}'; a classifier needs "
+            f"at least two. Check the label column{', or raise --limit' if limit.train else ''}."
+        )
+
+
+def fingerprint(data: TaskData) -> str:
+    """A hash of every example and feature."""
+    hashed = hashlib.sha256(repr(data.label_names).encode())
+    for split in (data.train, data.dev, data.test):
+        for example in split:
+            hashed.update(repr(example).encode())
+        hashed.update(b"|")
+    for array in (data.features, data.oracle):
+        if array is not None:
+            hashed.update(_bytes(array))
+    return hashed.hexdigest()
+
+
+def _bytes(array: np.ndarray[Any, Any]) -> bytes:
+    return f"{array.dtype}{array.shape}".encode() + np.ascontiguousarray(array).tobytes()

@@ -1,0 +1,50 @@
+"""Random numbers that belong to an example, not to its place in a batch.
+
+Every draw is a hash of (seed and purpose, example id, draw, unit), so padding, batch order and batch
+composition cannot change it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..types import Batch
+
+
+@dataclass(frozen=True, slots=True)
+class Randomness:
+    """A source of uniform numbers for every unit of every example."""
+
+    seed: int
+    purpose: str = ""  # numbers for another purpose are others
+
+    def uniform(self, batch: Batch, draws: int = 1) -> Tensor:
+        """[B, draws, L] numbers in [0, 1), the same for an example wherever it stands."""
+        origin = f"{self.seed}{self.purpose}"
+        keys = np.array([_key(origin, example.id) for example in batch.examples], dtype=np.uint64)
+        units = batch.unit_index.cpu().numpy().astype(np.int64).astype(np.uint64)  # [B, L]
+        draw = _mix(np.arange(draws, dtype=np.uint64) + np.uint64(1))  # [K]
+        state = _mix(keys[:, None, None] ^ draw[None, :, None])  # [B, K, 1]
+        bits = _mix(state ^ _mix(units)[:, None, :])  # [B, K, L]
+        values = (bits >> np.uint64(11)).astype(np.float64) * 2.0**-53
+        return torch.from_numpy(values).to(batch.inputs.device)
+
+
+def _key(origin: str, example_id: str) -> int:
+    digest = hashlib.blake2b(f"{origin}/{example_id}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "little")
+
+
+def _mix(x: np.ndarray[Any, np.dtype[np.uint64]]) -> np.ndarray[Any, np.dtype[np.uint64]]:
+    """The splitmix64 finaliser: a bijection whose outputs look independent."""
+    with np.errstate(over="ignore"):
+        x = x + np.uint64(0x9E3779B97F4A7C15)
+        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return x ^ (x >> np.uint64(31))

@@ -1,0 +1,103 @@
+"""The catalog: every component of every plugin, found by kind and name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ..errors import PluginError, UsageError, did_you_mean
+from .cards import Component, Kind
+from .plugins import Plugin, load_plugins
+
+if TYPE_CHECKING:
+    from ..registry.schema import Composition, Registry
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """All plugins of one host, indexed by kind and name."""
+
+    plugins: tuple[Plugin, ...]
+
+    @classmethod
+    def installed(cls, without: Iterable[str] = ()) -> Catalog:
+        """The catalog of the plugins installed here, read anew on every call."""
+        return cls(load_plugins(without))
+
+    @cached_property
+    def registry(self) -> Registry:
+        """Named compositions, datasets and experiments of the project and its plugins."""
+        from ..registry.schema import read_registry  # pydantic is only for those who ask
+
+        return read_registry(self.plugins)
+
+    @cached_property
+    def components(self) -> dict[tuple[Kind, str], tuple[Component, ...]]:
+        found: dict[tuple[Kind, str], tuple[Component, ...]] = {}
+        for plugin in self.plugins:
+            for component in plugin.components:
+                key = (component.kind, component.name)
+                found[key] = (*found.get(key, ()), component)
+        return found
+
+    @property
+    def warnings(self) -> list[str]:
+        """One line for every plugin that is broken and every name that is claimed twice."""
+        broken = [f"plugin {p.title} is ignored: {p.failure}" for p in self.plugins if p.failure]
+        return broken + [_clash(claims) for claims in self.components.values() if len(claims) > 1]
+
+    def of_kind(self, kind: Kind) -> list[Component]:
+        """Components of one kind in alphabetical order."""
+        return sorted(
+            (claims[0] for (of, _), claims in self.components.items() if of == kind),
+            key=lambda component: component.name,
+        )
+
+    def find(self, kind: Kind, name: str) -> Component:
+        """The component of that kind and name; an error names the nearest one."""
+        claims = self.components.get((kind, name), ())
+        if len(claims) > 1:
+            raise PluginError(_clash(claims))
+        if claims:
+            return claims[0]
+        raise self._unknown(kind, name, [component.name for component in self.of_kind(kind)])
+
+    def find_model(self, name: str) -> tuple[Component, Composition | None]:
+        """The model of that name, or the named composition and the model it is made of."""
+        if ("model", name) in self.components:
+            return self.find("model", name), None
+        composition = self.registry.models.get(name)
+        if composition is None:
+            known = [component.name for component in self.of_kind("model")]
+            raise self._unknown("model", name, [*known, *self.registry.models])
+        if composition.requires and composition.requires not in {p.name for p in self.plugins}:
+            raise PluginError(
+                f"model '{name}' requires plugin '{composition.requires}', which is not installed"
+            )
+        return self.find("model", composition.model), composition
+
+    def find_any(self, name: str) -> list[Component]:
+        """All components of that name, whatever their kind."""
+        return [self.find(kind, key) for kind, key in self.components if key == name]
+
+    def _unknown(self, kind: str, name: str, known: list[str]) -> UsageError | PluginError:
+        nearest = did_you_mean(name, known)
+        broken = [plugin for plugin in self.plugins if plugin.failure]
+        if broken and not nearest:
+            plugin = broken[0]
+            return PluginError(
+                f"Unknown {kind} '{name}'; it may belong to plugin {plugin.title}, "
+                f"which is broken: {plugin.failure}"
+            )
+        available = ", ".join(sorted(known)) or "none"
+        return UsageError(f"Unknown {kind} '{name}'.{nearest} Available: {available}.")
+
+
+def _clash(claims: tuple[Component, ...]) -> str:
+    providers = " and ".join(claim.provider for claim in claims)
+    return (
+        f"{claims[0].kind} '{claims[0].name}' is provided twice, by {providers}; "
+        f"switch one off with --without {claims[-1].plugin}"
+    )

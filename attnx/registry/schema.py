@@ -1,0 +1,87 @@
+"""registry.yaml: choices, and facts about the outside world, that code cannot know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ..errors import PluginError
+from .datasets import Dataset
+from .text import parse_yaml, registry_texts
+
+if TYPE_CHECKING:
+    from ..host.plugins import Plugin
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Composition(_Section):
+    """A model people say by name: a model component with its choices made."""
+
+    model: str
+    summary: str
+    options: dict[str, Any] = Field(default_factory=dict)
+    projection: str = ""
+    training: dict[str, Any] = Field(default_factory=dict)
+    requires: str = ""
+    citation: str = ""
+
+
+class Experiment(_Section):
+    """A table or figure of a paper: the runs that make it, and what was published."""
+
+    summary: str
+    source: str
+    task: str
+    runs: dict[str, dict[str, Any]]
+    published: dict[str, dict[str, float]] = Field(default_factory=dict)
+    metrics: tuple[str, ...] = ()
+    seeds: tuple[int, ...] = (0,)
+
+
+class Registry(_Section):
+    """Everything registry.yaml and the fragments of plugins hold."""
+
+    schema_: Literal[1] = Field(alias="schema")
+    models: dict[str, Composition] = Field(default_factory=dict)
+    experiments: dict[str, Experiment] = Field(default_factory=dict)
+    datasets: dict[str, Dataset] = Field(default_factory=dict)
+
+
+def read_registry(plugins: Iterable[Plugin]) -> Registry:
+    """Read the project's registry and every plugin's fragment, and join them."""
+    plugins = tuple(plugins)
+    (path, text), *fragments = registry_texts(plugins)
+    joined = parse_registry(text, path)
+    for origin, fragment in fragments:
+        joined = _join(joined, parse_registry(fragment, origin), origin)
+    names = {c.name for plugin in plugins for c in plugin.components if c.kind == "model"}
+    for name in names & set(joined.models):
+        raise PluginError(f"{path}: models.{name}: a composition may not have the name of a component")
+    return joined
+
+
+def parse_registry(text: str, origin: str) -> Registry:
+    """Parse and validate registry text; an error carries the file and the key path."""
+    try:
+        return Registry.model_validate(parse_yaml(text, origin))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"]) or "top level"
+        raise PluginError(f"{origin}: {where}: {first['msg']}") from error
+
+
+def _join(first: Registry, second: Registry, origin: str) -> Registry:
+    for section in ("models", "experiments", "datasets"):
+        for name in getattr(first, section).keys() & getattr(second, section).keys():
+            raise PluginError(f"{origin}: registry entry {section}.{name} is given twice")
+    return Registry(
+        schema=first.schema_,
+        models=first.models | second.models,
+        experiments=first.experiments | second.experiments,
+        datasets=first.datasets | second.datasets,
+    )

@@ -1,0 +1,82 @@
+"""The report as a Markdown page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .records import Report, Summary
+
+
+def format_number(value: float | None) -> str:
+    """A number as tables show it."""
+    return "–" if value is None else f"{value:.3f}"
+
+
+def page(report: Report) -> str:
+    """Everything a reader needs to judge the run; curves and code hashes are in the JSON alone."""
+    names = report.baseline_names
+    rows = [s for s in report.summaries if s.group == "all"]
+    by_class = [s for s in report.summaries if s.group != "all" and s.n]
+    lines = [
+        f"# {report.labels['task']}, {report.labels['model']}",
+        "",
+        f"Run `{report.fingerprint}`. Projection {report.labels['projection']}, "
+        f"seeds {', '.join(map(str, report.spec.seeds))}.",
+        "",
+        "## Data",
+        "",
+        *(f"- {name}: {said}" for name, said in report.provenance.data.items()),
+        "",
+        "## Model quality on the test split",
+        "",
+        *_table(
+            ("seed", "accuracy", "macro F1", "ROC-AUC", "majority", "best epoch"),
+            (
+                (
+                    str(q.seed),
+                    *map(format_number, (q.accuracy, q.f1, q.roc_auc, q.majority)),
+                    f"{q.best_epoch} of {q.epochs}",
+                )
+                for q in report.quality
+            ),
+        ),
+        "",
+        "## Measures",
+        "",
+        "Mean over seeds with its 95 % bootstrap interval, and standard deviation over examples, beside the "
+        "same measure of random and uniform scores. n counts examples over all seeds; the undefined ones "
+        "are not in the mean.",
+        "",
+        *_table(
+            ("measure", "explanation", "reference", "mean", "interval", "sd", *names, "n", "undefined"),
+            ((*_names(s), *_numbers(s, names)) for s in rows),
+        ),
+    ]
+    if by_class:
+        lines += [
+            "",
+            f"## By class ({report.provenance.grouping})",
+            "",
+            *_table(
+                ("measure", "explanation", "reference", "class", "mean", "interval", "sd", "n", "undefined"),
+                ((*_names(s), s.group, *_numbers(s, ())) for s in by_class),
+            ),
+        ]
+    if report.warnings:
+        lines += ["", "## Warnings", "", *(f"- {warning}" for warning in report.warnings)]
+    return "\n".join(lines) + "\n"
+
+
+def _names(s: Summary) -> tuple[str, ...]:
+    return s.title, s.explanation or "", s.reference or ""
+
+
+def _numbers(s: Summary, baselines: Sequence[str]) -> tuple[str, ...]:
+    beside = (format_number(s.baselines.get(name)) for name in baselines)
+    return format_number(s.mean), s.interval, format_number(s.sd), *beside, str(s.n), str(s.undefined)
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    return [f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *rows)]

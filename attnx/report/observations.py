@@ -1,0 +1,100 @@
+"""What was seen of trained models, before anything is summarised."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict
+
+from ..types import Axis, Family, Measure
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+Key = tuple[str, str | None, str | None]  # metric, explanation, reference
+
+
+class Epoch(BaseModel):
+    """The state of training after one epoch; epoch 0 is the untrained model."""
+
+    model_config = ConfigDict(frozen=True)
+
+    epoch: int
+    loss: float | None  # mean over train, None before training
+    dev_loss: float
+    dev_accuracy: float
+    followed: dict[str, dict[str, float]]  # metric -> measure -> mean over dev
+
+
+class TrainingRecord(BaseModel):
+    """How a model was trained."""
+
+    model_config = ConfigDict(frozen=True)
+
+    course: tuple[Epoch, ...]
+    best_epoch: int
+
+    def following(self, metrics: Sequence[str]) -> TrainingRecord | None:
+        """The record with these of its followed metrics alone; None where one was not followed."""
+        if any(metric not in epoch.followed for epoch in self.course for metric in metrics):
+            return None
+        course = tuple(
+            epoch.model_copy(update={"followed": {metric: epoch.followed[metric] for metric in metrics}})
+            for epoch in self.course
+        )
+        return self.model_copy(update={"course": course})
+
+    @property
+    def dev_accuracy(self) -> float | None:
+        """Of the weights that were kept; None for a model that was not trained here."""
+        return self.course[self.best_epoch].dev_accuracy if self.course else None
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """The values of one metric for one explanation, or for the model itself."""
+
+    metric: str
+    family: Family
+    measures: tuple[Measure, ...]
+    explanation: str | None  # None: of the model, whatever is said of it
+    reference: str | None
+    whole_split: bool
+    values: Array  # [N, M] one row per example, or [1, M] for the whole split; NaN where undefined
+    curves: tuple[tuple[Axis, Array], ...]  # of the split
+
+    @property
+    def key(self) -> Key:
+        return self.metric, self.explanation, self.reference
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What the importances of a split cost."""
+
+    seconds: float
+    passes: int  # examples sent through the model
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What one model did on a split, in the order of its examples."""
+
+    logits: Array  # [N, C]
+    labels: Array  # [N]
+    measurements: tuple[Measurement, ...]
+    costs: dict[str, Cost]  # by importance method
+
+    @property
+    def predicted(self) -> Array:
+        return self.logits.argmax(1)
+
+
+@dataclass(frozen=True, slots=True)
+class SeedResult:
+    """What one seed gave."""
+
+    seed: int
+    record: TrainingRecord
+    observation: Observation

@@ -1,0 +1,231 @@
+"""The report: what was asked, what it was computed with, what came out and how sure it is."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from ..request.spec import Choice, RunSpec
+from .markdown import format_number, page
+
+if TYPE_CHECKING:
+    import pandas
+
+SCHEMA: Literal[1] = 1
+ARROWS = {"up": "↑", "down": "↓", "none": ""}
+
+
+def _number(value: Any) -> float | None:
+    """JSON has no NaN: an undefined number is null."""
+    return None if value is None or math.isnan(value) else float(value)
+
+
+Number = Annotated[float | None, BeforeValidator(_number)]
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Summary(_Record):
+    """One measure of one metric for one explanation in one group of examples, over all seeds."""
+
+    metric: str
+    measure: str
+    family: str
+    explanation: str | None  # None: of the model itself, whatever the explanation
+    reference: str | None
+    group: str  # "all", or "predicted=NAME"
+    mean: Number  # over seeds, of the mean over examples
+    sd: Number  # over examples
+    n: int  # examples with a value, over all seeds
+    undefined: int  # examples without one
+    low: Number  # 95 % bootstrap interval of the mean
+    high: Number
+    direction: Literal["up", "down", "none"]
+    baselines: dict[str, Number]  # the mean of the same measure for other explanations
+    seeds: tuple[Number, ...]  # the mean of each seed
+
+    @property
+    def title(self) -> str:
+        """Metric and measure with an arrow to the better side."""
+        name = self.metric if self.measure == self.metric else f"{self.metric} {self.measure}"
+        return f"{name} {ARROWS[self.direction]}".rstrip()
+
+    @property
+    def interval(self) -> str:
+        """The interval as tables show it."""
+        return f"[{format_number(self.low)}, {format_number(self.high)}]"
+
+    @property
+    def shown(self) -> str:
+        """The mean with its interval as tables show them."""
+        return f"{format_number(self.mean)} {self.interval}"
+
+
+class Curve(_Record):
+    """A line in a figure, for one seed."""
+
+    name: str
+    metric: str
+    explanation: str | None
+    reference: str | None
+    seed: int
+    axis: str
+    x: tuple[float, ...]
+    y: tuple[Number, ...]
+
+
+class Quality(_Record):
+    """How good the trained model of one seed is on the test split."""
+
+    seed: int
+    accuracy: float
+    f1: float  # macro-averaged
+    roc_auc: Number  # binary tasks only
+    majority: float  # accuracy of always answering the commonest label of train
+    epochs: int  # trained
+    best_epoch: int  # kept, by the dev split; 0: the untrained model, or one that was given ready
+    dev_accuracy: Number  # of the epoch that was kept; None for a model that was given ready
+
+
+class MethodCost(_Record):
+    """What one explanation costs; its seconds are among the report's `seconds`."""
+
+    method: str
+    passes: float  # examples sent through the model for one explanation
+
+
+class PluginUsed(_Record):
+    """A plugin that took part, by its exact code."""
+
+    plugin: str
+    distribution: str
+    version: str
+    code: str  # hash of its source files
+
+
+class Provenance(_Record):
+    """What the run was computed with."""
+
+    plugins: tuple[PluginUsed, ...]
+    data: dict[str, str]
+    weights: dict[int, str]  # hash of the trained weights, by seed
+    grouping: str  # what class rows are grouped by
+
+
+class Report(_Record):
+    """Everything one run found."""
+
+    schema_: Literal[1] = Field(default=SCHEMA, alias="schema")
+    fingerprint: str
+    labels: dict[str, str]  # task, model and projection as they were asked for
+    spec: RunSpec
+    provenance: Provenance
+    environment: dict[str, str]
+    quality: tuple[Quality, ...]
+    summaries: tuple[Summary, ...]
+    curves: tuple[Curve, ...]
+    costs: tuple[MethodCost, ...]
+    warnings: tuple[str, ...]
+    seconds: dict[str, float]
+
+    def to_json(self) -> str:
+        """The report as JSON text, in the layout that docs/report.md describes."""
+        return json.dumps(self.model_dump(mode="json", by_alias=True), indent=1, ensure_ascii=False) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> Report:
+        """A report read back from its JSON text."""
+        return cls.model_validate_json(text)
+
+    def to_frame(self) -> pandas.DataFrame:
+        """The summaries as a pandas DataFrame, one row each (needs pandas)."""
+        import pandas
+
+        rows = [summary.model_dump() for summary in self.summaries]
+        frame = pandas.DataFrame(rows)
+        baselines = frame.pop("baselines").apply(pandas.Series)
+        return frame.join(baselines.add_prefix("baseline_"))
+
+    def to_markdown(self) -> str:
+        """The report as a Markdown page."""
+        return page(self)
+
+    @property
+    def baseline_names(self) -> list[str]:
+        """The baselines of this report, in order."""
+        return sorted({name for summary in self.summaries for name in summary.baselines})
+
+    def select(
+        self,
+        measure: str,
+        *,
+        metric: str | None = None,
+        explanation: str = "attention",
+        reference: str | None = None,
+        group: str = "all",
+    ) -> Summary:
+        """The one summary of that measure; an error when there is none or more than one."""
+        found = [
+            s
+            for s in self.summaries
+            if s.measure == measure
+            and metric in (None, s.metric)
+            and s.explanation in (explanation, None)
+            and (s.reference, s.group) == (reference, group)
+        ]
+        if len(found) != 1:
+            raise KeyError(f"{len(found)} summaries of {measure!r} for {explanation!r} in group {group!r}")
+        return found[0]
+
+
+class Finding(_Record):
+    """One measure in one setting of a study, over all seeds."""
+
+    setting: str
+    measure: str
+    direction: Literal["up", "down", "none"]
+    mean: Number
+    sd: Number
+    low: Number
+    high: Number
+    n: int
+    undefined: int
+    seeds: tuple[Number, ...]
+    published: Number
+    source: str
+
+    @property
+    def interval(self) -> str:
+        """The interval as tables show it; nothing where there is none."""
+        return "" if self.low is None else f"[{format_number(self.low)}, {format_number(self.high)}]"
+
+
+class StudyReport(_Record):
+    """Everything a study found."""
+
+    schema_: Literal[1] = Field(default=SCHEMA, alias="schema")
+    study: Choice
+    labels: dict[str, str]
+    spec: RunSpec
+    data: dict[str, str]
+    plugins: tuple[PluginUsed, ...]
+    environment: dict[str, str]
+    findings: tuple[Finding, ...]
+    seconds: float
+
+    def select(self, setting: str, measure: str) -> Finding:
+        """The finding of that measure in that setting."""
+        found = [f for f in self.findings if (f.setting, f.measure) == (setting, measure)]
+        if not found:
+            known = ", ".join(f"'{f.setting}' '{f.measure}'" for f in self.findings)
+            raise KeyError(f"No finding '{setting}' '{measure}' in this study: it has {known}.")
+        return found[0]
+
+    def to_json(self) -> str:
+        """The report as JSON text."""
+        return json.dumps(self.model_dump(mode="json", by_alias=True), indent=1, ensure_ascii=False) + "\n"

@@ -1,0 +1,185 @@
+"""From the values of every seed to the rows and curves of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..types import Axis, TaskData
+from .observations import Key, Measurement, SeedResult
+from .records import Curve, MethodCost, Quality, Summary
+from .statistics import bootstrap, mean_over_seeds, pooled_sd, seed_means
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+
+
+def summaries(
+    results: Sequence[SeedResult],
+    explanations: Sequence[str],
+    baselines: Sequence[str],
+    label_names: Sequence[str],
+) -> tuple[Summary, ...]:
+    """One row for every measure, explanation, reference and group, metrics in the order of measuring."""
+    predicted = np.stack([result.observation.predicted for result in results])  # [S, N]
+    groups = {"all": np.ones_like(predicted, dtype=bool)}
+    groups |= {f"predicted={name}": predicted == index for index, name in enumerate(label_names)}
+    whole = {"all": np.ones((len(results), 1), dtype=bool)}
+    measured = results[0].observation.measurements
+    tables = []
+    for of_split in (False, True):
+        mine = [m for m in measured if m.whole_split == of_split]
+        if mine:
+            values = {m.key: _over_seeds(results, m) for m in mine}
+            tables.append(_table(mine, values, whole if of_split else groups, explanations, baselines))
+    rows = [row for table in tables for row in table]
+    order = list(dict.fromkeys(m.metric for m in measured))
+    return tuple(sorted(rows, key=lambda row: order.index(row.metric)))
+
+
+def _over_seeds(results: Sequence[SeedResult], like: Measurement) -> Array:
+    """[S, N, M] the values of one metric, explanation and reference."""
+    return np.stack(
+        [m.values for result in results for m in result.observation.measurements if m.key == like.key]
+    )
+
+
+def _table(
+    measured: Sequence[Measurement],
+    values: dict[Key, Array],  # [S, N, M] each
+    groups: dict[str, np.ndarray[Any, Any]],  # [S, N] membership
+    explanations: Sequence[str],
+    baselines: Sequence[str],
+) -> list[Summary]:
+    """The rows of all measures over the same examples, bootstrapped together."""
+    asked = [m for m in measured if m.explanation in (None, *explanations)]
+    titles = [(m, group, number) for m in asked for group in groups for number in range(len(m.measures))]
+    columns = np.concatenate(
+        [_only(values[m.key], member) for m in asked for member in groups.values()], axis=2
+    )  # [S, N, rows]
+    low, high = bootstrap(columns)
+    mean, sd, per_seed = mean_over_seeds(columns), pooled_sd(columns), seed_means(columns)
+    defined = (~np.isnan(columns)).sum((0, 1))
+    members = {group: int(member.sum()) for group, member in groups.items()}
+    baseline_means = {
+        (m.key, group): mean_over_seeds(_only(values[m.key], member))
+        for m in measured
+        if m.explanation in baselines
+        for group, member in groups.items()
+    }
+    return [
+        Summary(
+            metric=m.metric,
+            measure=m.measures[number].name,
+            family=m.family,
+            explanation=m.explanation,
+            reference=m.reference,
+            group=group,
+            mean=mean[row],
+            sd=sd[row],
+            n=int(defined[row]),
+            undefined=members[group] - int(defined[row]),
+            low=low[row],
+            high=high[row],
+            direction=m.measures[number].direction,
+            baselines={
+                name: baseline_means[key, group][number]
+                for name in baselines
+                if ((key := (m.metric, name, m.reference)), group) in baseline_means
+            },
+            seeds=tuple(per_seed[:, row]),
+        )
+        for row, (m, group, number) in enumerate(titles)
+    ]
+
+
+def _only(values: Array, member: np.ndarray[Any, Any]) -> Array:
+    """Values of the members of a group, NaN for the others."""
+    return np.where(member[:, :, None], values, np.nan)
+
+
+def curves(results: Sequence[SeedResult], explanations: Sequence[str]) -> tuple[Curve, ...]:
+    """Curves of metrics that draw one, and the course of training."""
+    drawn = [
+        _metric_curve(result.seed, m, axis, line)
+        for result in results
+        for m in result.observation.measurements
+        if m.explanation in (None, *explanations)
+        for axis, line in m.curves
+    ]
+    return (*drawn, *(curve for result in results for curve in _course(result)))
+
+
+def _metric_curve(seed: int, m: Measurement, axis: Axis, line: Array) -> Curve:
+    return Curve(
+        name=axis.name,
+        metric=m.metric,
+        explanation=m.explanation,
+        reference=m.reference,
+        seed=seed,
+        axis=axis.label,
+        x=axis.points,
+        y=tuple(line),
+    )
+
+
+def costs(results: Sequence[SeedResult]) -> tuple[MethodCost, ...]:
+    """Model passes per explanation of every importance method, over all seeds."""
+    examples = sum(len(result.observation.labels) for result in results)
+    methods = results[0].observation.costs
+    return tuple(
+        MethodCost(method=method, passes=sum(r.observation.costs[method].passes for r in results) / examples)
+        for method in methods
+    )
+
+
+def _course(result: SeedResult) -> list[Curve]:
+    """One curve over epochs for the dev accuracy and every followed measure."""
+    course = result.record.course
+    lines: dict[tuple[str, str], list[float]] = {}
+    for epoch in course:
+        lines.setdefault(("training", "accuracy"), []).append(epoch.dev_accuracy)
+        lines.setdefault(("training", "loss"), []).append(epoch.dev_loss)
+        for metric, means in epoch.followed.items():
+            for measure, mean in means.items():
+                lines.setdefault((metric, measure), []).append(mean)
+    return [
+        Curve(
+            name=f"{measure} on dev over training",
+            metric=metric,
+            explanation="attention",
+            reference=None,
+            seed=result.seed,
+            axis="epoch",
+            x=tuple(epoch.epoch for epoch in course),
+            y=tuple(line),
+        )
+        for (metric, measure), line in lines.items()
+    ]
+
+
+def quality(results: Sequence[SeedResult], data: TaskData) -> tuple[Quality, ...]:
+    """Accuracy and its friends on test, for every seed."""
+    from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
+
+    train_labels = np.array([example.label for example in data.train])
+    commonest = np.bincount(train_labels).argmax()
+    rows = []
+    for result in results:
+        seen = result.observation
+        binary = len(data.label_names) == 2 and len(np.unique(seen.labels)) == 2
+        margin = seen.logits[:, -1] - seen.logits[:, 0]
+        rows.append(
+            Quality(
+                seed=result.seed,
+                accuracy=accuracy_score(seen.labels, seen.predicted),
+                f1=f1_score(seen.labels, seen.predicted, average="macro", zero_division=0),
+                roc_auc=roc_auc_score(seen.labels, margin) if binary else None,
+                majority=float((seen.labels == commonest).mean()),
+                epochs=max((epoch.epoch for epoch in result.record.course), default=0),
+                best_epoch=result.record.best_epoch,
+                dev_accuracy=result.record.dev_accuracy,
+            )
+        )
+    return tuple(rows)

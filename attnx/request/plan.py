@@ -1,0 +1,62 @@
+"""A plan: every component of a run found, its options checked, nothing left to decide."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..host.cards import Component, Kind
+from .spec import Choice, Options, RunSpec, Training
+
+
+@dataclass(frozen=True)
+class Part:
+    """One component of a plan with its options, or an object the caller made himself."""
+
+    kind: Kind
+    label: str
+    options: Options
+    needs: tuple[str, ...]
+    provides: tuple[str, ...]
+    component: Component | None
+    given: Any = None
+
+    @property
+    def choice(self) -> Choice:
+        """The choice with every option spelled out."""
+        name = self.component.name if self.component else self.label
+        return Choice(name=name, options=self.options.model_dump(mode="json"))
+
+    def make(self) -> Any:
+        """The component itself; a model's class is returned as it is, to be built on data."""
+        if self.component is None:
+            return self.given
+        made = self.component.load()
+        if self.kind == "model":
+            return made
+        return made(self.options) if self.component.card.options else made()
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A spec with nothing left to decide."""
+
+    spec: RunSpec
+    task: Part
+    model: Part
+    projection: Part
+    explanations: tuple[Part, ...]
+    baselines: tuple[Part, ...]
+    references: tuple[Part, ...]
+    metrics: tuple[Part, ...]
+    training: Training
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        single = (self.task, self.model, self.projection)
+        return (*single, *self.explanations, *self.baselines, *self.references, *self.metrics)
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether the spec alone determines the run: not so when an object was passed in."""
+        return all(part.component is not None for part in self.parts)

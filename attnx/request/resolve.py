@@ -1,0 +1,232 @@
+"""From a spec to a plan: every name found, every option checked, every pairing judged.
+
+Nothing here imports a component's code, so a bad request is refused at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..errors import PluginError, UsageError
+from ..host.cards import CAPABILITIES, Component, Kind
+from ..host.catalog import Catalog
+from ..registry.schema import Composition
+from .plan import Part, Plan
+from .spec import Choice, Options, RunSpec, Training, validate_options
+
+BASELINES = ("random", "uniform")
+
+PROTOCOLS: dict[Kind, str] = {
+    "task": "Task",
+    "model": "Model",
+    "projection": "AttentionProjection",
+    "importance": "ImportanceMethod",
+    "metric": "Metric",
+    "study": "Study",
+}
+REQUIRED: dict[Kind, tuple[str, ...]] = {
+    "task": ("provides", "load"),
+    "model": ("needs", "provides", "encode", "embed", "run", "decode", "reattend", "attention_parameters"),
+    "projection": ("stochastic", "trains_by_expectation", "__call__"),
+    "importance": ("needs", "__call__"),
+    "study": ("needs", "__call__"),
+    "metric": (
+        "needs",
+        "family",
+        "measures",
+        "reads_explanation",
+        "follows_training",
+        "whole_split",
+        "axis",
+        "__call__",
+    ),
+}
+
+Objects = Mapping[tuple[Kind, str], Any]
+
+
+def resolve(spec: RunSpec, catalog: Catalog, objects: Objects | None = None) -> Plan:
+    """Find and check everything a spec names; refuse what cannot work, with the reason."""
+    finder = _Finder(catalog, objects or {})
+    task = finder.part("task", spec.task)
+    model, projection, training = finder.model(spec, task)
+    explanations = tuple(finder.part("importance", choice) for choice in spec.explanations)
+    baselines = tuple(
+        finder.part("importance", Choice(name=name))
+        for name in BASELINES
+        if ("importance", name) in catalog.components
+    )
+    metrics = tuple(finder.part("metric", choice) for choice in spec.metrics)
+    asked = spec.references or [Choice(name=name) for name in _usual_references(metrics)]
+    references = tuple(finder.part("importance", choice) for choice in asked)
+    provided = {*task.provides, *model.provides, *(["reference"] if references else [])}
+    if not metrics:
+        usual = [c for c in catalog.of_kind("metric") if not c.card.costly]
+        applicable = [c for c in usual if provided.issuperset(c.card.needs)]
+        metrics = tuple(finder.part("metric", Choice(name=c.name)) for c in applicable)
+    if not metrics:
+        raise UsageError(f"No installed metric applies to task '{task.label}' with model '{model.label}'.")
+    for part in (model, *explanations, *references, *metrics):
+        _require(part, provided, task, model, catalog)
+    if spec.references and not any("reference" in metric.needs for metric in metrics):
+        raise UsageError(
+            f"No metric compares with the reference '{references[0].label}': leave it out, or ask for one "
+            "that does, such as --metric kendall."
+        )
+    _distinct("explanation", explanations)
+    _distinct("reference", references)
+    _distinct("metric", metrics)
+    plan = Plan(
+        spec=spec,
+        task=task,
+        model=model,
+        projection=projection,
+        explanations=explanations,
+        baselines=baselines,
+        references=references,
+        metrics=metrics,
+        training=training,
+    )
+    return _spelled_out(plan)
+
+
+def _usual_references(metrics: Iterable[Part]) -> list[str]:
+    """What the metrics are usually compared with, each name once."""
+    cards = [part.component.card for part in metrics if part.component]
+    return list(dict.fromkeys(name for card in cards for name in card.recommends))
+
+
+@dataclass(frozen=True)
+class _Finder:
+    catalog: Catalog
+    objects: Objects
+
+    def part(self, kind: Kind, choice: Choice) -> Part:
+        given = self.objects.get((kind, choice.name))
+        if given is not None:
+            return _given(kind, choice.name, given)
+        return _part(self.catalog.find(kind, choice.name), choice)
+
+    def model(self, spec: RunSpec, task: Part) -> tuple[Part, Part, Training]:
+        """The model with its projection and training: the user's word before any default's."""
+        usual = next(iter(task.component.card.recommends), "") if task.component else ""
+        if spec.model is None and not usual:
+            raise UsageError(f"Task '{task.label}' recommends no model: name one with --model.")
+        choice = spec.model or Choice(name=usual)
+        given = self.objects.get(("model", choice.name))
+        if given is not None and not isinstance(given, type):
+            return self._ready(choice.name, given, spec)
+        if given is not None:
+            model, projection, training = _given("model", choice.name, given), "softmax", {}
+        else:
+            component, composition = self.catalog.find_model(choice.name)
+            if composition is None:  # what the task recommends, when that is this very model
+                recommended = self.catalog.registry.models.get(usual)
+                composition = recommended if recommended and recommended.model == component.name else None
+            preset = composition.options if composition else {}
+            if composition is not None:
+                _check_composition(component, composition)
+            model = _part(component, choice, preset)
+            projection = (composition.projection if composition else "") or "softmax"
+            training = composition.training if composition else {}
+        options = validate_options(Training, {**training, **spec.training}, "training")
+        assert isinstance(options, Training)
+        return model, self.part("projection", spec.projection or Choice.parse(projection)), options
+
+    def _ready(self, name: str, model: Any, spec: RunSpec) -> tuple[Part, Part, Training]:
+        """A trained model as it is, with its own projection."""
+        if spec.projection is not None or spec.training:
+            what = "projection" if spec.projection is not None else "training"
+            raise UsageError(f"'{name}' is a trained model and is measured as it is: give it no {what}.")
+        projection = model.projection
+        return (
+            _given("model", name, model),
+            _given("projection", type(projection).__name__, projection),
+            Training(),
+        )
+
+
+def _check_composition(component: Component, composition: Composition) -> None:
+    """Blame the registry, not the user, for a composition that does not fit its model."""
+    try:
+        _part(component, Choice(name=component.name, options=composition.options))
+        validate_options(Training, composition.training, "training")
+    except UsageError as error:
+        raise PluginError(f"the registry's composition of '{composition.model}' is wrong: {error}") from error
+
+
+def find_part(catalog: Catalog, kind: Kind, choice: Choice) -> Part:
+    """One component by itself, with its options checked."""
+    return _part(catalog.find(kind, choice.name), choice)
+
+
+def require_capabilities(part: Part, plan: Plan, catalog: Catalog) -> None:
+    """Refuse a part that needs what the plan's task and model do not give."""
+    provided = {*plan.task.provides, *plan.model.provides}
+    _require(part, provided, plan.task, plan.model, catalog)
+
+
+def _part(component: Component, choice: Choice, preset: Mapping[str, Any] | None = None) -> Part:
+    options_class = component.load_options() or Options
+    options = validate_options(
+        options_class, {**(preset or {}), **choice.options}, f"{component.kind} '{component.name}'"
+    )
+    card = component.card
+    return Part(component.kind, choice.label, options, card.needs, card.provides, component)
+
+
+def _given(kind: Kind, label: str, thing: Any) -> Part:
+    """A part made of the caller's own object, which must have what its protocol declares."""
+    for name in REQUIRED[kind]:
+        if not hasattr(thing, name):
+            protocol = PROTOCOLS[kind]
+            raise UsageError(f"'{label}' is not a {kind}: it has no '{name}'. Subclass attnx.{protocol}.")
+    return Part(
+        kind, label, Options(), getattr(thing, "needs", ()), getattr(thing, "provides", ()), None, thing
+    )
+
+
+def _require(part: Part, provided: Iterable[str], task: Part, model: Part, catalog: Catalog) -> None:
+    for need in part.needs:
+        if need not in provided:
+            words = CAPABILITIES.get(need, f"'{need}'")
+            providers = [
+                component.name
+                for kind in ("task", "model")
+                for component in catalog.of_kind(kind)
+                if need in component.card.provides
+            ]
+            remedy = (
+                "Give one with --reference."
+                if need == "reference"
+                else (f"These do: {', '.join(providers) or 'none installed'}.")
+            )
+            raise UsageError(
+                f"{part.kind} '{part.label}' needs {words}, which task '{task.label}' with model "
+                f"'{model.label}' does not give. {remedy}"
+            )
+
+
+def _distinct(what: str, parts: tuple[Part, ...]) -> None:
+    labels = [part.label for part in parts]
+    for label in labels:
+        if labels.count(label) > 1:
+            raise UsageError(f"The {what} '{label}' is asked for twice.")
+
+
+def _spelled_out(plan: Plan) -> Plan:
+    """The plan with a spec in which every default is written, so that equal runs have equal specs."""
+    spec = plan.spec.model_copy(
+        update={
+            "task": plan.task.choice,
+            "model": plan.model.choice,
+            "projection": plan.projection.choice,
+            "explanations": tuple(part.choice for part in plan.explanations),
+            "references": tuple(part.choice for part in plan.references),
+            "metrics": tuple(part.choice for part in plan.metrics),
+            "training": plan.training.model_dump(),
+        }
+    )
+    return replace(plan, spec=spec)

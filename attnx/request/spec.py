@@ -1,0 +1,167 @@
+"""What a run is asked to do, as data: validated once, then frozen."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Annotated, Any, Literal, get_origin
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+
+from ..errors import UsageError
+
+
+class Options(BaseModel):
+    """The options of a component: subclass it, give every field a type, a default and a description.
+
+    The values of a tuple are joined by + on a command line, as kernels=1+3+5.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _split_tuples(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        tuples = {name for name, field in cls.model_fields.items() if get_origin(field.annotation) is tuple}
+        return {
+            name: tuple(part.strip() for part in value.split("+"))
+            if name in tuples and isinstance(value, str)
+            else value
+            for name, value in given.items()
+        }
+
+
+class Choice(Options):
+    """A component by name, with the options given to it."""
+
+    name: str
+    options: dict[str, Any] = Field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, text: str) -> Choice:
+        """Read NAME or NAME:key=value,key=value."""
+        name, _, rest = text.partition(":")
+        options: dict[str, Any] = {}
+        for item in filter(None, rest.split(",")):
+            key, equals, value = item.partition("=")
+            if not equals or not key.strip():
+                raise UsageError(f"Cannot read '{item}' in '{text}': options are key=value,key=value.")
+            if key.strip() in options:
+                raise UsageError(f"Option '{key.strip()}' is given twice in '{text}'.")
+            options[key.strip()] = value.strip()
+        return cls(name=name.strip(), options=options)
+
+    @property
+    def label(self) -> str:
+        """The choice as a person would type it."""
+        options = ",".join(f"{key}={value}" for key, value in self.options.items())
+        return f"{self.name}:{options}" if options else self.name
+
+
+def _choice(value: Any) -> Any:
+    return Choice.parse(value) if isinstance(value, str) else value
+
+
+ChoiceField = Annotated[Choice, BeforeValidator(_choice)]
+
+
+class Training(Options):
+    """How a model is trained."""
+
+    model_config = ConfigDict(allow_inf_nan=False)
+
+    epochs: Annotated[int, Field(gt=0)] = 8
+    learning_rate: Annotated[float, Field(gt=0)] = 1e-3
+    batch_size: Annotated[int, Field(gt=0)] = 32
+    weight_decay: Annotated[float, Field(ge=0)] = 1e-5
+    patience: Annotated[int, Field(ge=0)] = 0  # epochs without a better dev score; 0: no early stop
+    entropy: Annotated[float, Field(ge=0)] = 0.0  # weight of the attention's entropy in the loss
+    clip: Annotated[float, Field(ge=0)] = 0.0  # largest gradient norm; 0: no clipping
+    class_weights: Literal["none", "balanced"] = "none"
+
+
+class Limit(Options):
+    """At most this many examples of each split."""
+
+    train: Annotated[int, Field(gt=0)] | None = None
+    dev: Annotated[int, Field(gt=0)] | None = None
+    test: Annotated[int, Field(gt=0)] | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Limit:
+        """Read N, or train=N,test=N."""
+        try:
+            if "=" not in text:
+                return cls.model_validate(dict.fromkeys(("train", "dev", "test"), text))
+            return cls.model_validate(dict(item.split("=", 1) for item in text.split(",")))
+        except (ValidationError, ValueError) as error:
+            raise UsageError(
+                f"Cannot read limit '{text}': give a positive number, or train=N,dev=N,test=N."
+            ) from error
+
+
+class RunSpec(Options):
+    """Everything that determines a run."""
+
+    task: ChoiceField = Choice(name="sdc-digits")
+    model: ChoiceField | None = None  # None: what the task recommends
+    projection: ChoiceField | None = None  # None: what the model's composition says, or softmax
+    explanations: Annotated[tuple[ChoiceField, ...], Field(min_length=1)] = (Choice(name="attention"),)
+    references: tuple[ChoiceField, ...] = ()
+    metrics: tuple[ChoiceField, ...] = ()  # empty: every metric that applies
+    training: dict[str, Any] = Field(default_factory=dict)
+    seeds: Annotated[tuple[Annotated[int, Field(ge=0, lt=2**32)], ...], Field(min_length=1)] = (0,)
+    limit: Limit = Limit()
+    device: str = "auto"
+
+    @field_validator("seeds")
+    @classmethod
+    def _distinct(cls, seeds: tuple[int, ...]) -> tuple[int, ...]:
+        if len(set(seeds)) < len(seeds):
+            raise ValueError("a seed is given twice")
+        return seeds
+
+    def canonical(self) -> str:
+        """The spec as JSON with one spelling."""
+        return canonical_json(self.model_dump(mode="json"))
+
+
+def canonical_json(value: Any) -> str:
+    """JSON with sorted keys and no spaces: equal values, equal text."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def digest(*parts: str) -> str:
+    """A short name for these texts: 16 hexadecimal digits of their SHA-256."""
+    hashed = hashlib.sha256()
+    for part in parts:
+        hashed.update(f"{len(part)}:{part}".encode())
+    return hashed.hexdigest()[:16]
+
+
+def validate_options(options: type[Options], given: dict[str, Any], owner: str) -> Options:
+    """Options checked against their class; an error names the option, its owner and what is allowed."""
+    from ..errors import did_you_mean
+
+    known = list(options.model_fields)
+    for key in given:
+        if key not in known:
+            allowed = ", ".join(known) or "none"
+            raise UsageError(f"{owner} has no option '{key}'.{did_you_mean(key, known)} Options: {allowed}.")
+    try:
+        return options.model_validate(given)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        where = f"option '{key}' of {owner}" if key else f"the options of {owner}"
+        raise UsageError(f"Bad value {first['input']!r} for {where}: {first['msg']}.") from error

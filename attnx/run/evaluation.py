@@ -1,0 +1,249 @@
+"""An evaluation from plan to report."""
+
+from __future__ import annotations
+
+import platform
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from ..data.loading import Source, load_data
+from ..errors import UsageError
+from ..progress import Progress
+from ..protocols import Model
+from ..report.observations import Observation, SeedResult, TrainingRecord
+from ..report.records import Provenance, Report
+from ..report.summarise import costs, curves, quality, summaries
+from ..request.plan import Part, Plan
+from ..store.home import check_writable
+from ..store.identity import plugins_used, run_name, weights_name
+from ..store.runs import Runs
+from ..store.weights import Weights, tensors_hash
+from ..types import TaskData
+from .attribution import Named
+from .measuring import observe
+from .training import train
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A report, and the folder it is kept in when it is kept."""
+
+    report: Report
+    folder: Path | None
+    stored: bool  # found on disk rather than computed
+
+
+def carry_out(
+    plan: Plan,
+    *,
+    runs: Runs | None = None,
+    source: Source | None = None,
+    fresh: bool = False,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Return the stored run of a plan, or compute and store it."""
+    runs = runs or Runs()
+    source = source or Source()
+    if not plan.repeatable:
+        with source.in_use():
+            return Outcome(run(plan, "", source, progress or Progress()), None, stored=False)
+    name = run_name(plan, source, choose_device(plan.spec.device))
+    found = None if fresh else runs.find(name)
+    if found is not None:
+        return Outcome(found, runs.folder(name), stored=True)
+    check_writable(runs.root, "--out")
+    check_writable(Weights().root, "ATTNX_HOME")
+    with source.in_use():
+        report = run(plan, name, source, progress or Progress())
+    return Outcome(report, runs.write(report), stored=False)
+
+
+def run(plan: Plan, name: str, source: Source, progress: Progress) -> Report:
+    """Load, train or fetch, measure and summarise: one report for all seeds."""
+    device = choose_device(plan.spec.device)
+    clock = _Clock()
+    with clock("data"):
+        data = load_data(plan.task.make(), source, plan.spec.limit)
+    metrics = _named(plan.metrics)
+    results: list[SeedResult] = []
+    weights: dict[int, str] = {}
+    for seed in plan.spec.seeds:
+        with clock("training"):
+            model, record = obtain(plan, data, seed, metrics, device, progress)
+        weights[seed] = tensors_hash(model.state_dict())
+        with clock("measuring"):
+            observation = _observe(plan, model, data, seed, metrics, device, progress)
+        results.append(SeedResult(seed, record, observation))
+    for method in results[0].observation.costs:
+        clock.seconds[f"importance {method}"] = sum(r.observation.costs[method].seconds for r in results)
+    with clock("summary"):
+        asked = [part.label for part in plan.explanations]
+        baselines = [part.label for part in plan.baselines]
+        rows = summaries(results, asked, baselines, data.label_names)
+    return Report(
+        fingerprint=name,
+        labels={part.kind: part.label for part in (plan.task, plan.model, plan.projection)},
+        spec=plan.spec,
+        provenance=Provenance(
+            plugins=plugins_used(plan.parts),
+            data=data_used(data),
+            weights=weights,
+            grouping="predicted label",
+        ),
+        environment=environment(device),
+        quality=quality(results, data),
+        summaries=rows,
+        curves=curves(results, asked),
+        costs=costs(results),
+        warnings=tuple(
+            f"seed {result.seed}: no epoch beat the untrained model on dev, so that is what was measured"
+            for result in results
+            if result.record.course and result.record.best_epoch == 0
+        ),
+        seconds={stage: round(seconds, 3) for stage, seconds in clock.seconds.items()},
+    )
+
+
+def obtain(
+    plan: Plan,
+    data: TaskData,
+    seed: int,
+    metrics: Sequence[Named],
+    device: torch.device,
+    progress: Progress,
+) -> tuple[Model, TrainingRecord]:
+    """A trained model: given ready, found in the weights cache, or trained now."""
+    ready = plan.model.make()
+    if not isinstance(ready, type):
+        return ready.to(device), TrainingRecord(course=(), best_epoch=0)
+    followed = [named for named in metrics if named.component.follows_training]
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        model = build(plan, data, device)
+        key = weights_name(plan, data, seed, device)
+        known = _restore(model, key, [named.label for named in followed]) if plan.repeatable else None
+        if known is not None:
+            return model.eval(), known
+        trained = train(
+            model,
+            data,
+            plan.training,
+            seed=seed,
+            followed=followed,
+            device=device,
+            progress=progress,
+            label=f"seed {seed}: training",
+        )
+    if plan.repeatable:
+        Weights().write(key, model.state_dict(), trained.model_dump(mode="json"))
+    return model, trained
+
+
+def _restore(model: Model, key: str, followed: Sequence[str]) -> TrainingRecord | None:
+    """Load the weights of that name; None, and the model as it was, where none are that fit."""
+    cached = Weights().find(key)
+    if cached is None:
+        return None
+    state, known = cached
+    try:
+        record = TrainingRecord.model_validate(known)
+        if _shapes(state) != _shapes(model.state_dict()):
+            raise ValueError("another model's weights")
+    except ValueError as error:
+        Weights().tell_damaged(key, error)
+        return None
+    wanted = record.following(followed)
+    if wanted is not None:
+        model.load_state_dict(state)
+    return wanted
+
+
+def _shapes(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Size]:
+    return {name: tensor.shape for name, tensor in state.items()}
+
+
+def build(plan: Plan, data: TaskData, device: torch.device) -> Model:
+    """The plan's model, untrained, with torch's randomness as it is."""
+    model: Model = plan.model.make().build(data, plan.projection.make(), plan.model.options)
+    return model.to(device)
+
+
+def _observe(
+    plan: Plan,
+    model: Model,
+    data: TaskData,
+    seed: int,
+    metrics: tuple[Named, ...],
+    device: torch.device,
+    progress: Progress,
+) -> Observation:
+    return observe(
+        model,
+        model.encode(data.test).to(device),
+        explanations=_named(plan.explanations),
+        references=_named(plan.references),
+        metrics=metrics,
+        baselines=_named(plan.baselines),
+        seed=seed,
+        progress=progress,
+        label=f"seed {seed}: measuring",
+    )
+
+
+def choose_device(name: str) -> torch.device:
+    """The device of that name; 'auto' takes a GPU when there is one."""
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.zeros(1, device=device).item()
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        raise UsageError(f"Device '{name}' is not available here; use --device auto or cpu.") from error
+    return device
+
+
+def environment(device: torch.device) -> dict[str, str]:
+    """The machine and the libraries that results may depend on."""
+    return {
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "numpy": np.__version__,
+        "platform": f"{sys.platform} {platform.machine()}",
+        "device": device.type,
+        "threads": str(torch.get_num_threads()),
+    }
+
+
+def _named(parts: Sequence[Part]) -> tuple[Named, ...]:
+    return tuple(Named(part.label, part.make()) for part in parts)
+
+
+def data_used(data: TaskData) -> dict[str, str]:
+    """Where the data came from, its exact content, and its size."""
+    sizes = {split: str(len(getattr(data, split))) for split in ("train", "dev", "test")}
+    return {**data.provenance, "fingerprint": data.fingerprint, **sizes}
+
+
+class _Clock:
+    """Seconds by stage."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    def __call__(self, stage: str) -> _Clock:
+        self._stage = stage
+        return self
+
+    def __enter__(self) -> None:
+        self._started = time.perf_counter()
+
+    def __exit__(self, *exc: Any) -> None:
+        spent = time.perf_counter() - self._started
+        self.seconds[self._stage] = self.seconds.get(self._stage, 0.0) + spent

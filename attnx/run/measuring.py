@@ -1,0 +1,181 @@
+"""Metric values, streamed batch by batch over a split."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import torch
+from torch import Tensor
+
+from ..errors import PluginError
+from ..formulas.randomness import Randomness
+from ..progress import Progress
+from ..protocols import Metric, Model, SplitMetric
+from ..report.observations import Cost, Measurement, Observation
+from ..types import Batch, Corpus, Evidence, Importance, Trace
+from .attribution import Named, attribute, trace_of
+from .batching import batches, evaluating
+
+
+def observe(
+    model: Model,
+    encoded: Batch,
+    *,
+    explanations: tuple[Named, ...],
+    references: tuple[Named, ...],
+    metrics: tuple[Named, ...],
+    baselines: tuple[Named, ...] = (),
+    seed: int,
+    progress: Progress,
+    label: str,
+) -> Observation:
+    """Run a model over a split and measure everything asked for."""
+    methods = {named.label: named for named in (*explanations, *baselines, *references)}
+    corpus = Corpus(unit_counts=encoded.mask.sum(1).cpu())
+    gatherers = [
+        Gatherer(metric, explanation, reference, corpus)
+        for metric, explanation, reference in pairings(explanations, references, metrics, baselines)
+    ]
+    costs = dict.fromkeys(methods, Cost(0.0, 0))
+    rows_seen: list[Tensor] = []
+    logits: list[Tensor] = []
+    with evaluating(model), progress.stage(label, len(encoded)) as step:
+        for rows, batch in batches(encoded):
+            trace = trace_of(model, batch)
+            importances = {
+                name: attribute(method, model, trace, trace.predicted) for name, method in methods.items()
+            }
+            for name, found in importances.items():
+                costs[name] = Cost(costs[name].seconds + found.seconds, costs[name].passes + found.passes)
+            for gatherer in gatherers:
+                gatherer.add(model, trace, importances, seed)
+            rows_seen.append(rows)
+            logits.append(trace.logits.double().cpu())
+            step(len(rows))
+    order = torch.cat(rows_seen).argsort().cpu()  # back to the order of the examples
+    return Observation(
+        logits=torch.cat(logits)[order].numpy(),
+        labels=encoded.labels.cpu().numpy(),
+        measurements=tuple(gatherer.conclude(order) for gatherer in gatherers),
+        costs=costs,
+    )
+
+
+def values_of(named: Named, evidence: Evidence) -> Tensor:
+    """The values of a metric as [B, M], whatever number of measures it has."""
+    return _as_table(named, named.component(evidence), evidence)
+
+
+def _as_table(named: Named, values: Tensor, evidence: Evidence) -> Tensor:
+    """Values [B], or [B, M], as [B, M]; undefined where a score that was read is not finite."""
+    metric: Metric = named.component
+    values, expected = values.detach(), (len(evidence.trace.batch), len(metric.measures))
+    if values.shape not in (expected, expected[:1]) or (values.ndim == 1 and expected[1] != 1):
+        raise PluginError(
+            f"metric '{named.label}' gave values of shape {tuple(values.shape)}, not {expected}"
+        )
+    return values.reshape(expected).masked_fill(_without_order(metric, evidence)[:, None], torch.nan)
+
+
+def _without_order(metric: Metric, evidence: Evidence) -> Tensor:
+    """[B] True where the explanation or the reference is not finite, and so has no order."""
+    read = [evidence.explanation] if metric.reads_explanation else []
+    read += [evidence.reference] if evidence.reference is not None else []
+    nothing = torch.zeros_like(evidence.trace.batch.lengths, dtype=torch.bool)
+    return sum((~importance.values.isfinite().all(1) for importance in read), nothing)
+
+
+def pairings(
+    explanations: tuple[Named, ...],
+    references: tuple[Named, ...],
+    metrics: tuple[Named, ...],
+    baselines: tuple[Named, ...],
+) -> list[tuple[Named, str | None, str | None]]:
+    """Every metric with every explanation it reads, and with every reference where it compares."""
+    compared = [named.label for named in references]
+    return [
+        (metric, explanation, reference)
+        for metric in metrics
+        for explanation in _tested(metric.component, explanations, baselines)
+        for reference in (compared if "reference" in metric.component.needs else [None])
+    ]
+
+
+def _tested(
+    metric: Metric, explanations: tuple[Named, ...], baselines: tuple[Named, ...]
+) -> Sequence[str | None]:
+    """The explanations that a metric reads, or None for the model itself.
+
+    One that tests the model's attention tests the baselines in its place too.
+    """
+    in_its_place = [named.label for named in baselines]
+    if metric.reads_explanation:
+        return list(dict.fromkeys([*(named.label for named in explanations), *in_its_place]))
+    return [None, *in_its_place] if "attention" in metric.needs else [None]
+
+
+@dataclass
+class Gatherer:
+    """Collects what one metric says, or keeps, of one explanation batch by batch."""
+
+    metric: Named
+    explanation: str | None
+    reference: str | None
+    corpus: Corpus
+    parts: list[tuple[Tensor, ...]] = field(default_factory=list)
+
+    def add(self, model: Model, trace: Trace, importances: dict[str, Importance], seed: int) -> None:
+        component = self.metric.component
+        if self.explanation is not None and not component.reads_explanation:
+            trace = attending(model, trace, importances[self.explanation].values)
+        evidence = attention_evidence(model, trace, seed)
+        if self.explanation is not None:
+            evidence = replace(evidence, explanation=importances[self.explanation])
+        if self.reference is not None:
+            evidence = replace(evidence, reference=importances[self.reference])
+        if component.whole_split:
+            self.parts.append(tuple(tensor.cpu() for tensor in component.keep(evidence, self.corpus)))
+            return
+        if component.axis is None:
+            self.parts.append((values_of(self.metric, evidence).double().cpu(),))
+            return
+        values, curve = component.with_curve(evidence)
+        values = _as_table(self.metric, values, evidence)
+        curve = curve.masked_fill(_without_order(component, evidence)[:, None], torch.nan)
+        self.parts.append((values.double().cpu(), curve.double().cpu()))
+
+    def conclude(self, order: Tensor) -> Measurement:
+        """The measurement, with examples put back in order."""
+        metric: Metric = self.metric.component
+        whole = tuple(torch.cat(tensors)[order] for tensors in zip(*self.parts, strict=True))
+        self.parts.clear()
+        if metric.whole_split:
+            split_metric: SplitMetric = self.metric.component
+            conclusion = split_metric.conclude(whole, self.corpus)
+            values, curves = conclusion.values.double()[None], conclusion.curves
+        else:
+            values = whole[0]
+            curves = () if metric.axis is None else ((metric.axis, whole[1].nanmean(0)),)
+        return Measurement(
+            metric=self.metric.label,
+            family=metric.family,
+            measures=metric.measures,
+            explanation=self.explanation,
+            reference=self.reference,
+            whole_split=metric.whole_split,
+            values=values.numpy(),
+            curves=tuple((axis, line.double().numpy()) for axis, line in curves),
+        )
+
+
+def attention_evidence(model: Model, trace: Trace, seed: int) -> Evidence:
+    """Evidence about attention itself."""
+    importance = Importance("attention", trace.attention, trace.predicted)
+    return Evidence(trace, importance, None, model, Randomness(seed))
+
+
+def attending(model: Model, trace: Trace, attention: Tensor) -> Trace:
+    """What the model would have done with other attention [B, L]."""
+    attention = attention.to(trace.attention)
+    return replace(trace, attention=attention, logits=model.reattend(trace, attention))

@@ -1,0 +1,174 @@
+"""Training: one loop for every model, selected on dev alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from ..errors import UsageError
+from ..progress import Progress
+from ..protocols import Model
+from ..report.observations import Epoch, TrainingRecord
+from ..request.spec import Training
+from ..types import Batch, TaskData, Trace
+from .attribution import Named, trace_of
+from .batching import batches, evaluating, shuffled
+from .measuring import attention_evidence, values_of
+
+Objective = Callable[[Model, Batch], Tensor]
+
+
+def train(
+    model: Model,
+    data: TaskData,
+    training: Training,
+    *,
+    seed: int,
+    followed: Sequence[Named] = (),
+    device: torch.device,
+    progress: Progress,
+    label: str,
+    objective: Objective | None = None,
+    keep: Literal["best", "last"] = "best",
+) -> TrainingRecord:
+    """Train a model in place and leave it with the weights that were best on dev, or the last ones.
+
+    Best is the highest dev accuracy, the lower dev loss among equals. Parameters that are frozen
+    beforehand stay as they are. Without an objective the loss is `loss`.
+    """
+    encoded = model.encode(data.train).to(device)
+    dev = [batch for _, batch in batches(model.encode(data.dev).to(device))]
+    class_weights = _class_weights(encoded.labels, len(data.label_names), training)
+    optimizer = _optimizer(model, training)
+    generator = torch.Generator().manual_seed(seed)
+    course = [_assess(model, dev, 0, None, followed, seed)]
+    best, best_state = course[0], _copy(model)
+    note = ""
+    with progress.stage(label, training.epochs * len(encoded)) as step:
+        for epoch in range(1, training.epochs + 1):
+            model.train()
+            losses: list[Tensor] = []
+            for batch in shuffled(encoded, training.batch_size, generator):
+                optimizer.zero_grad(set_to_none=True)
+                if objective is None:
+                    value = loss(model, batch, training.entropy, class_weights)
+                else:
+                    value = objective(model, batch)
+                value.backward()
+                if training.clip:
+                    torch.nn.utils.clip_grad_norm_(model.parameters(), training.clip)
+                optimizer.step()
+                losses.append(value.detach())
+                step(len(batch), f"epoch {epoch} of {training.epochs}{note}")
+            now = _assess(model, dev, epoch, float(torch.stack(losses).mean()), followed, seed)
+            if not math.isfinite(now.loss or 0.0):
+                raise UsageError(
+                    f"Training diverged in epoch {epoch}: the loss is {now.loss}. "
+                    "Lower the learning rate (--train learning_rate=...), or clip gradients (--train clip=1)."
+                )
+            course.append(now)
+            better = (now.dev_accuracy, -now.dev_loss) > (best.dev_accuracy, -best.dev_loss)
+            if better or keep == "last":
+                best, best_state = now, _copy(model)
+            note = f"; loss {now.loss:.3f}, dev accuracy {now.dev_accuracy:.3f}"
+            step(0, f"epoch {epoch} of {training.epochs}{note}")
+            if training.patience and epoch - best.epoch >= training.patience:
+                break
+    model.load_state_dict(best_state)
+    model.eval()
+    return TrainingRecord(course=tuple(course), best_epoch=best.epoch)
+
+
+def loss(model: Model, batch: Batch, entropy: float = 0.0, class_weights: Tensor | None = None) -> Tensor:
+    """Cross-entropy, or its expectation over single units for a hard projection, plus λ·Ent(a)."""
+    trace = trace_of(model, batch)
+    if model.projection.trains_by_expectation:
+        value = _expected_cross_entropy(model, trace, class_weights)
+    else:
+        value = F.cross_entropy(trace.logits, batch.labels, class_weights)
+    return value + entropy * attention_entropy(trace.attention).mean() if entropy else value
+
+
+def _expected_cross_entropy(model: Model, trace: Trace, class_weights: Tensor | None) -> Tensor:
+    """Σ_j a_j · CE(g(x_j), y), the classifier seeing one unit at a time."""
+    a = trace.attention  # [B, L]
+    single = torch.eye(a.shape[1], device=a.device, dtype=a.dtype).expand(len(a), -1, -1)  # [B, L, L]
+    logits = model.reattend(trace, single)  # [B, L, C]
+    labels = trace.batch.labels[:, None].expand_as(a)  # [B, L]
+    each = F.cross_entropy(logits.transpose(1, 2), labels, class_weights, reduction="none")  # [B, L]
+    return (a * each.masked_fill(~trace.batch.mask, 0.0)).sum(1).mean()
+
+
+def attention_entropy(attention: Tensor) -> Tensor:
+    """−Σ a log a in nats over the last dimension, 0·log 0 = 0."""
+    return torch.special.entr(attention.clamp_min(torch.finfo(attention.dtype).tiny)).sum(-1)
+
+
+def _assess(
+    model: Model,
+    dev: Sequence[Batch],
+    epoch: int,
+    train_loss: float | None,
+    followed: Sequence[Named],
+    seed: int,
+) -> Epoch:
+    """Loss, accuracy and followed metrics on dev."""
+    total_loss, correct, count = 0.0, 0.0, sum(len(batch) for batch in dev)
+    values: dict[str, list[Tensor]] = {named.label: [] for named in followed}
+    with evaluating(model):
+        for batch in dev:
+            trace = trace_of(model, batch)
+            total_loss += float(F.cross_entropy(trace.logits, batch.labels, reduction="sum"))
+            correct += float((trace.predicted == batch.labels).sum())
+            for named in followed:
+                values[named.label].append(values_of(named, attention_evidence(model, trace, seed)))
+    means = {
+        named.label: dict(
+            zip(
+                (measure.name for measure in named.component.measures),
+                torch.cat(values[named.label]).nanmean(0).tolist(),
+                strict=True,
+            )
+        )
+        for named in followed
+    }
+    return Epoch(
+        epoch=epoch,
+        loss=train_loss,
+        dev_loss=total_loss / count,
+        dev_accuracy=correct / count,
+        followed=means,
+    )
+
+
+def _optimizer(model: Model, training: Training) -> torch.optim.Optimizer:
+    """Adam (amsgrad) with weight decay on everything but the attention parameters."""
+    free = {id(parameter) for parameter in model.attention_parameters()}
+    trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    groups = [
+        {"params": [p for p in trained if id(p) in free], "weight_decay": 0.0},
+        {
+            "params": [p for p in trained if id(p) not in free],
+            "weight_decay": training.weight_decay,
+        },
+    ]
+    return torch.optim.Adam(
+        [group for group in groups if group["params"]], lr=training.learning_rate, amsgrad=True, fused=True
+    )
+
+
+def _class_weights(labels: Tensor, classes: int, training: Training) -> Tensor | None:
+    """[C] weights inverse to the frequency of each label in train, or None."""
+    if training.class_weights == "none":
+        return None
+    counts = torch.bincount(labels, minlength=classes).clamp_min(1)
+    return len(labels) / (classes * counts.float())
+
+
+def _copy(model: Model) -> dict[str, Any]:
+    return {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}

@@ -1,0 +1,64 @@
+"""Reports of finished runs and studies, one folder each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from ..report.records import Report, StudyReport
+from ..request.spec import digest
+from .home import home, in_the_way, written_aside
+
+
+class Runs:
+    """Reports of finished runs, one folder each, named by fingerprint."""
+
+    def __init__(self, root: Path | None = None) -> None:
+        self.root = root or home() / "runs"
+
+    def find(self, fingerprint: str) -> Report | None:
+        """The report of a run; None where there is none that this version can read."""
+        folder = self.folder(fingerprint)
+        if os.path.isfile(folder):
+            raise in_the_way(folder)
+        return _read_report(folder / "report.json")
+
+    def folder(self, fingerprint: str) -> Path:
+        return self.root / fingerprint
+
+    def write(self, report: Report) -> Path:
+        final = self.folder(report.fingerprint)
+        with written_aside(final) as folder:
+            (folder / "report.json").write_text(report.to_json(), encoding="utf-8")
+            (folder / "report.md").write_text(report.to_markdown(), encoding="utf-8")
+        return final
+
+    def __iter__(self) -> Iterator[Report]:
+        """Finished runs, newest first."""
+        written: dict[Path, float] = {}
+        for path in self.root.glob("[!.]*/report.json"):
+            with suppress(FileNotFoundError):  # removed, or replaced by another writer, just now
+                written[path] = path.stat().st_mtime
+        for path in sorted(written, key=written.__getitem__, reverse=True):
+            report = _read_report(path)
+            if report is not None:
+                yield report
+
+
+def _read_report(path: Path) -> Report | None:
+    """A report, or None where no file is, or one of another version or damaged."""
+    try:
+        return Report.from_json(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return None
+
+
+def write_study(report: StudyReport, root: Path) -> Path:
+    """Write a study's report into a folder named by what was asked."""
+    name = digest(report.study.label, report.spec.canonical())
+    final = root / f"{report.study.name}-{name}"
+    with written_aside(final) as folder:
+        (folder / "study.json").write_text(report.to_json(), encoding="utf-8")
+    return final

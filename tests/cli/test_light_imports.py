@@ -1,0 +1,77 @@
+"""Help, lists and refusals answer without importing anything heavy."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HEAVY = ("torch", "scipy", "sklearn", "transformers", "numba", "pandas", "matplotlib")
+
+PROGRAM = f"""
+import sys
+from attnx.cli.app import main
+try:
+    main()
+except SystemExit as left:
+    print("code", left.code)
+print("heavy", [name for name in {HEAVY!r} if name in sys.modules])
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "arguments"),
+    [
+        (0, ["--help"]),
+        (0, ["evaluate", "--help"]),
+        (0, ["--version"]),
+        (0, ["list"]),
+        (0, ["list", "tasks"]),
+        (0, ["info", "fcam"]),
+        (0, ["info", "sparsegen"]),
+        (0, ["plugins"]),
+        (2, ["evaluate", "--task", "sdc-digit"]),
+        (2, ["info", "sparsegn"]),
+        (2, ["evaluate", "--model", "fcam:fcous=mlp"]),
+        (2, ["evaluate", "--projection", "sparsegen:lam=1"]),
+        (2, ["evaluate", "--seeds", "one"]),
+        (2, ["evaluate", "--metric", "focus", "--metric", "focus"]),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else str(value),
+)
+def test_nothing_heavy_is_imported(code: int, arguments: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *arguments], capture_output=True, text=True, timeout=120, check=True
+    )
+    assert done.stdout.splitlines()[-2:] == [f"code {code}", "heavy []"], done.stderr
+
+
+def test_the_probe_sees_what_is_imported() -> None:
+    program = PROGRAM.replace("from attnx.cli.app", "sys.modules['numba'] = sys\nfrom attnx.cli.app")
+    done = subprocess.run(
+        [sys.executable, "-c", program, "--version"], capture_output=True, text=True, timeout=120, check=True
+    )
+    assert "numba" in done.stdout.splitlines()[-1]
+
+
+def test_a_refused_pairing_imports_nothing_heavy(tmp_path: Path) -> None:
+    """A task without rationales cannot be judged by focus; the card alone says so."""
+    (tmp_path / "bare_plugin.py").write_text(
+        "from attnx import Card, hookimpl\n"
+        "@hookimpl\n"
+        "def attnx_tasks():\n"
+        "    return [Card('bare', 'nowhere:Bare', 'Nothing.', recommends=('fcam-mlp',))]\n"
+    )
+    metadata = tmp_path / "bare-1.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: bare\nVersion: 1\n")
+    (metadata / "entry_points.txt").write_text("[attnx]\nbare = bare_plugin\n")
+    program = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n{PROGRAM}"
+    asked = ["evaluate", "--task", "bare", "--metric", "focus"]
+    done = subprocess.run(
+        [sys.executable, "-c", program, *asked], capture_output=True, text=True, timeout=120, check=True
+    )
+    assert done.stdout.splitlines()[-2:] == ["code 2", "heavy []"], done.stderr
+    assert "needs known important units" in done.stderr

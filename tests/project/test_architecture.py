@@ -1,0 +1,87 @@
+"""The shape of the code base: sizes, names, public names, documentation."""
+
+import re
+from functools import cache
+from pathlib import Path
+
+import grimp
+import pytest
+
+import attnx
+from attnx import hookspecs
+from attnx.host.catalog import Catalog
+
+ROOT = Path(__file__).parents[2]
+SOURCES = [*sorted((ROOT / "attnx").rglob("*.py")), *sorted((ROOT / "plugins").rglob("*.py"))]
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_file_is_one_page_with_a_name_that_says_something(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 300
+    assert path.stem not in {"utils", "helpers", "base", "common", "manager", "misc"}
+
+
+def test_public_names_exist_and_are_all_listed():
+    assert len(set(attnx.__all__)) == len(attnx.__all__)
+    assert set(attnx.__all__) == set(attnx._HOME)
+    for name in attnx.__all__:
+        assert getattr(attnx, name) is not None
+
+
+def test_unknown_public_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = attnx.nothing
+
+
+def test_every_hook_is_documented_for_plugin_authors():
+    guide = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
+    hooks = [name for name in vars(hookspecs) if name.startswith("attnx_")]
+    assert len(hooks) == 7
+    for hook in hooks:
+        assert f"`{hook}`" in guide
+
+
+def test_report_page_describes_every_field():
+    from attnx.report.records import Curve, Finding, Provenance, Quality, Report, StudyReport, Summary
+
+    page = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
+    for record in (Report, Summary, Curve, Quality, Provenance, StudyReport, Finding):
+        for name, field in record.model_fields.items():
+            assert f"`{field.alias or name}`" in page, f"{record.__name__}.{name}"
+
+
+def test_every_component_has_a_summary_of_one_sentence():
+    components = [claims[0] for claims in Catalog.installed().components.values()]
+    assert len(components) > 15
+    for component in components:
+        assert re.fullmatch(r"\S.*[.]", component.card.summary), component.name
+        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", component.name)
+
+
+def test_built_ins_are_registered_in_the_group_of_all_plugins():
+    names = {plugin.name for plugin in Catalog.installed().plugins if plugin.distribution == "attnx"}
+    folders = {path.name.removeprefix("attnx_") for path in (ROOT / "plugins").iterdir() if path.is_dir()}
+    assert names == folders - {"__pycache__"}
+
+
+PLUGINS = sorted(path.name for path in (ROOT / "plugins").iterdir() if (path / "__init__.py").exists())
+
+
+@cache
+def imports() -> grimp.ImportGraph:
+    return grimp.build_graph("attnx", *PLUGINS, exclude_type_checking_imports=True)
+
+
+def test_the_core_imports_no_plugin():
+    for plugin in PLUGINS:
+        assert not imports().find_shortest_chain("attnx", plugin, as_packages=True), plugin
+
+
+@pytest.mark.parametrize("plugin", PLUGINS)
+def test_a_plugin_imports_only_public_names_and_no_other_plugin(plugin):
+    graph = imports()
+    for module in {plugin, *graph.find_descendants(plugin)}:
+        foreign = {
+            m for m in graph.find_modules_directly_imported_by(module) if m.partition(".")[0] != plugin
+        }
+        assert foreign <= {"attnx"}, module

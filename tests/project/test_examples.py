@@ -1,0 +1,48 @@
+"""Every script of examples/ runs to its end, here on a few sentences in place of its data."""
+
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+
+import attnx
+
+SCRIPTS = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
+WORDS = "sdc-text:train=60,dev=30,test=120"
+evaluate, study = attnx.evaluate, attnx.study
+
+
+def small(model):
+    """The model, small where it is one of text."""
+    if model is None or model.startswith("fcam"):
+        return "fcam" if model is None else model
+    return f"{model}:embedding=8,hidden=8"
+
+
+def quick_evaluate(task, model=None, **settings):
+    settings |= {"training": {"epochs": 1}, "limit": None, "data_dir": None, "progress": False}
+    task = task if task.startswith("sdc") else WORDS
+    return evaluate(task.partition(":")[0] + ":train=60,dev=30,test=120", small(model), **settings)
+
+
+def quick_study(name, task, model, **settings):
+    settings |= {"training": {"epochs": 1}, "limit": None, "data_dir": None, "progress": False}
+    return study(name, WORDS, small(model), **settings)
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_script_runs(script, monkeypatch, capsys):
+    monkeypatch.setattr(attnx, "evaluate", quick_evaluate, raising=False)
+    monkeypatch.setattr(attnx, "study", quick_study, raising=False)
+    monkeypatch.setattr(sys, "argv", [str(script), *arguments(script)])
+    runpy.run_path(str(script), run_name="__main__")
+    printed = capsys.readouterr().out
+    assert "nan" not in printed
+    assert len(printed.splitlines()) > 3
+    assert len(script.read_text(encoding="utf-8").splitlines()) < 60
+
+
+def arguments(script):
+    """A data directory that is not looked at, and one seed, for the scripts that take them."""
+    return ["nowhere", "1"] if "DATA_DIR" in script.read_text(encoding="utf-8") else []

@@ -1,0 +1,39 @@
+"""Ctrl-C in the middle of a real run: one line, its own exit code, nothing half-written."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+LONG = ["--task", "sdc-2d:train=400,dev=100,test=100", "--train", "epochs=100000"]
+
+
+@pytest.mark.parametrize("command", [["evaluate", "--metric", "nnz"], ["study", "uniform-attention"]])
+def test_an_interrupted_run_says_so_and_leaves_nothing(command: list[str], tmp_path: Path) -> None:
+    run = [sys.executable, "-c", "from attnx.cli.app import main; main()", *command, *LONG]
+    environment = os.environ | {"ATTNX_HOME": str(tmp_path)}
+    with subprocess.Popen(run, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
+        assert process.stderr is not None
+        first = process.stderr.readline()  # training has begun, and says so after a while
+        assert b"training" in first
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert out == b""
+    (last,) = [line for line in err.decode().splitlines() if not line.startswith("seed")]
+    assert last == "error: interrupted; finished parts are kept, nothing is left half-written"
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_runs_are_listed_newest_first(tmp_path: Path, cli) -> None:  # type: ignore[no-untyped-def]
+    small = ["--task", "sdc-2d:train=40,dev=20,test=20", "--train", "epochs=1", "--out", str(tmp_path)]
+    for metric in ("nnz", "entropy"):
+        assert cli("evaluate", *small, "--metric", metric)[0] == 0
+    code, out, err = cli("runs", "--out", str(tmp_path))
+    assert (code, err) == (0, "")
+    assert out.index("entropy") < out.index("nnz")

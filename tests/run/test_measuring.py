@@ -1,0 +1,68 @@
+"""What the core does with the values of metrics."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnx import Axis, Evidence, Measure, Metric
+from attnx.progress import Progress
+from attnx.run.attribution import Named
+from attnx.run.measuring import observe
+from attnx.testing import ToyModel, toy_data
+
+
+class Broken:
+    """Importance that is not finite for the second example."""
+
+    needs = ()
+
+    def __call__(self, model: Any, trace: Any, target: Tensor) -> Tensor:
+        values = trace.attention.clone()
+        second = [example == toy_data().test[1] for example in trace.batch.examples]
+        values[second, 0] = torch.nan
+        return values
+
+
+class Top(Metric):
+    """The unit with the highest score, wherever NaN may be sorted."""
+
+    needs = ()
+    family = "test"
+    measures = (Measure("top", "none", (0, 100)),)
+
+    def __call__(self, evidence: Evidence) -> Tensor:
+        return evidence.explanation.values.argmax(1).double()
+
+
+class Curve(Top):
+    axis = Axis("curve", "at", (0.0, 1.0))
+
+    def with_curve(self, evidence: Evidence) -> tuple[Tensor, Tensor]:
+        values = self(evidence)
+        return values, torch.stack([values, values], dim=1)
+
+
+class OfModel(Top):
+    reads_explanation = False
+
+
+def test_scores_that_are_not_finite_leave_their_example_undefined_and_no_other() -> None:
+    model = ToyModel()
+    found = observe(
+        model,
+        model.encode(toy_data().test),
+        explanations=(Named("broken", Broken()),),
+        references=(),
+        metrics=(Named("top", Top()), Named("curve", Curve()), Named("model", OfModel())),
+        seed=0,
+        progress=Progress("off"),
+        label="measuring",
+    )
+    top, curve, of_model = (m.values[:, 0] for m in found.measurements)
+    expected = [i == 1 for i in range(len(top))]
+    assert np.isnan(top).tolist() == np.isnan(curve).tolist() == expected
+    assert not np.isnan(of_model).any()
+    ((_, line),) = found.measurements[1].curves
+    assert line.tolist() == [np.nanmean(curve)] * 2

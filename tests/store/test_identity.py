@@ -1,0 +1,237 @@
+"""Runs and weights are named by all they depend on, and by nothing else."""
+
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import attnx
+from attnx.data.loading import Source, load_data
+from attnx.host.catalog import Catalog
+from attnx.registry.datasets import Dataset
+from attnx.request.plan import Plan
+from attnx.request.resolve import resolve
+from attnx.request.spec import RunSpec
+from attnx.store.identity import library_versions, plugins_used, run_name, weights_name
+
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(scope="module")
+def catalog() -> Catalog:
+    return Catalog.installed()
+
+
+def plan(catalog: Catalog, **fields: Any) -> Plan:
+    return resolve(
+        RunSpec.model_validate({"task": "sdc-text", "model": "mlp", "metrics": ("nnz",), **fields}), catalog
+    )
+
+
+def test_a_run_has_the_same_name_every_time(catalog: Catalog) -> None:
+    assert run_name(plan(catalog), Source(), CPU) == run_name(plan(catalog), Source(), CPU)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"seeds": (1,)},
+        {"model": "mlp:hidden=4"},
+        {"projection": "sparsemax"},
+        {"metrics": ("entropy",)},
+        {"training": {"epochs": 3}},
+        {"limit": {"test": 5}},
+        {"model": "mlp:hidden=128"},  # the same run, but its rows are called otherwise
+    ],
+)
+def test_another_spec_has_another_name(catalog: Catalog, change: dict[str, Any]) -> None:
+    assert run_name(plan(catalog, **change), Source(), CPU) != run_name(plan(catalog), Source(), CPU)
+
+
+def test_another_library_makes_another_run(catalog: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
+    versions = library_versions()
+    assert {"torch", "captum", "numpy", "scikit-learn"} <= versions.keys()
+    before = run_name(plan(catalog), Source(), CPU)
+    monkeypatch.setattr("attnx.store.identity.library_versions", lambda: versions | {"captum": "99"})
+    assert run_name(plan(catalog), Source(), CPU) != before
+
+
+def test_a_file_deep_in_the_data_directory_counts_and_that_of_another_dataset_does_not(
+    catalog: Catalog, tmp_path: Path
+) -> None:
+    review = tmp_path / "imdb" / "train" / "pos" / "0.txt"
+    other = tmp_path / "sst" / "train.jsonl"
+    for path in (review, other):
+        path.parent.mkdir(parents=True)
+        path.write_text("fine")
+    asked, source = plan(catalog, task="imdb"), Source(directory=tmp_path)
+    before = run_name(asked, source, CPU)
+    other.write_text("changed")
+    assert run_name(asked, source, CPU) == before
+    review.write_text("changed")
+    assert run_name(asked, source, CPU) != before
+
+
+def test_what_the_registry_says_of_the_data_counts(catalog: Catalog) -> None:
+    asked = plan(catalog, task="imdb")
+    known = dict(catalog.registry.datasets)
+    dataset: Dataset = known["imdb"]
+    fewer = {**known, "imdb": dataset.model_copy(update={"sources": dataset.sources[:1]})}
+    assert run_name(asked, Source(datasets=known), CPU) != run_name(asked, Source(datasets=fewer), CPU)
+
+
+def test_a_file_named_in_an_option_counts_for_run_and_weights(catalog: Catalog, tmp_path: Path) -> None:
+    vectors = tmp_path / "vectors.txt"
+    vectors.write_text("a 1 2\n")
+    asked = plan(catalog, model=f"mlp:embeddings={vectors}")
+    data = load_data(asked.task.make(), Source(), asked.spec.limit)
+    before = run_name(asked, Source(), CPU), weights_name(asked, data, 0, CPU)
+    vectors.write_text("a 2 1\n")
+    os.utime(vectors, ns=(1, 1))
+    after = run_name(asked, Source(), CPU), weights_name(asked, data, 0, CPU)
+    assert before[0] != after[0]
+    assert before[1] != after[1]
+
+
+def names(asked: Plan, source: Source) -> tuple[str, str]:
+    """Of the run, and of the weights that are trained in it."""
+    with source.in_use():
+        data = load_data(asked.task.make(), source, asked.spec.limit)
+        return run_name(asked, source, CPU), weights_name(asked, data, 0, CPU)
+
+
+def both_differ(before: tuple[str, str], after: tuple[str, str]) -> bool:
+    return all(a != b for a, b in zip(before, after, strict=True))
+
+
+def test_word_vectors_named_as_a_dataset_count_for_run_and_weights(catalog: Catalog, tmp_path: Path) -> None:
+    asked, known = plan(catalog, model="mlp:embeddings=glove-50d"), dict(catalog.registry.datasets)
+    fetched = names(asked, Source(datasets=known))
+    glove = known["glove-50d"]
+    other = {**known, "glove-50d": glove.model_copy(update={"sources": glove.sources[:1]})}
+    assert both_differ(names(asked, Source(datasets=other)), fetched)
+    vectors, unread = tmp_path / "glove-50d" / "glove.6B.50d.txt", tmp_path / "sst" / "train.txt"
+    unread.parent.mkdir()
+    unread.write_text("of another dataset")
+    source = Source(tmp_path, known)
+    assert names(asked, source) == fetched
+    vectors.parent.mkdir()
+    vectors.write_text("a 1 2\n")
+    first = names(asked, source)
+    assert both_differ(first, fetched)
+    unread.write_text("changed")
+    assert names(asked, source) == first
+    vectors.write_text("a 1 2 3\n")
+    assert both_differ(names(asked, source), first)
+
+
+def test_changed_word_vectors_train_another_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ATTNX_HOME", str(tmp_path / "home"))
+    vectors = tmp_path / "data" / "glove-50d" / "glove.6B.50d.txt"
+    vectors.parent.mkdir(parents=True)
+    words = {example.units for example in load_data(*_sdc_text()).train}
+    reports = []
+    for sign in ("", "-"):
+        lines = sorted({f"{word} {sign}1.5 2.5\n" for units in words for word in units})
+        vectors.write_text("".join(lines))
+        report = attnx.evaluate(
+            "sdc-text:train=40,dev=20,test=20", "mlp:embeddings=glove-50d,hidden=4", metrics=["nnz"],
+            training={"epochs": 1}, data_dir=tmp_path / "data", progress=False,
+        )  # fmt: skip
+        reports.append(report)
+    assert reports[0].fingerprint != reports[1].fingerprint
+    assert reports[0].provenance.weights != reports[1].provenance.weights
+
+
+def _sdc_text() -> tuple[Any, Source, Any]:
+    asked = plan(Catalog.installed(), task="sdc-text:train=40,dev=20,test=20")
+    return asked.task.make(), Source(), asked.spec.limit
+
+
+def test_a_task_without_a_dataset_depends_on_its_own_files_of_the_data_directory_alone(
+    catalog: Catalog, tmp_path: Path
+) -> None:
+    mine, other = tmp_path / "mine.csv", tmp_path / "other.csv"
+    for path in (mine, other):
+        path.write_text("text,label\n")
+    source = Source(tmp_path)
+    drawn, read = plan(catalog), plan(catalog, task="csv:file=mine.csv")
+    assert run_name(drawn, source, CPU) == run_name(drawn, Source(), CPU)
+    before = run_name(read, source, CPU)
+    other.write_text("changed")
+    assert run_name(read, source, CPU) == before
+    mine.write_text("changed")
+    assert run_name(read, source, CPU) != before
+
+
+def test_a_folder_that_is_called_as_a_default_is_does_not_count(
+    catalog: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    asked = plan(catalog, task="csv:file=mine.csv")
+    before = run_name(asked, Source(), CPU)
+    for name in ("text", "learned", "additive"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "x").write_text("")
+    assert run_name(asked, Source(), CPU) == before
+    chosen = plan(catalog, task="hf-dataset:name=text")  # a folder of the user's own
+    before = run_name(chosen, Source(), CPU)
+    (tmp_path / "text" / "x").write_text("changed")
+    assert run_name(chosen, Source(), CPU) != before
+
+
+def test_what_cannot_be_looked_at_is_not_stamped(
+    catalog: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    locked, stat = tmp_path / "locked" / "x.csv", Path.stat
+
+    def refuse(self: Path, **settings: Any) -> os.stat_result:
+        # Permissions do not bind root, so the answer of the system is made up.
+        if self == locked:
+            raise PermissionError(13, "Permission denied", str(self))
+        return stat(self, **settings)
+
+    monkeypatch.setattr(Path, "stat", refuse)
+    for task in (f"csv:file={locked}", f"csv:file={'x' * 300}", f"hf-dataset:name={'x' * 300}"):
+        assert run_name(plan(catalog, task=task), Source(tmp_path), CPU)
+    for name in ("~nobody-of-this-name/x", "a\0b"):
+        assert run_name(plan(catalog, model=f"mlp:embeddings={name}"), Source(), CPU)
+
+
+def test_weights_depend_on_data_and_seed_and_not_on_metrics(catalog: Catalog) -> None:
+    asked = plan(catalog)
+    data = load_data(asked.task.make(), Source(), asked.spec.limit)
+    name = weights_name(asked, data, 0, CPU)
+    assert weights_name(plan(catalog, metrics=("entropy", "focus")), data, 0, CPU) == name
+    assert weights_name(asked, data, 1, CPU) != name
+    assert weights_name(asked, replace(data, fingerprint="other"), 0, CPU) != name
+
+
+def test_every_package_of_a_plugin_is_part_of_its_code(catalog: Catalog) -> None:
+    parts = plan(catalog).parts
+    by_name = {used.plugin: used.code for used in plugins_used(parts)}
+    assert {"text", "sdc", "shape", "projections", "baselines"} == by_name.keys()
+    assert len(set(by_name.values())) == 5
+
+
+def test_a_metric_that_follows_training_is_added_without_losing_the_weights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ATTNX_HOME", str(tmp_path / "home"))
+    small: dict[str, Any] = {"task": "sdc-error-mode-1:train=40,dev=40,test=60", "training": {"epochs": 2}}
+    both = attnx.evaluate(**small, metrics=["focus", "nnz"], progress=False)
+    monkeypatch.setattr("attnx.run.evaluation.train", lambda *_, **__: pytest.fail("trained again"))
+    fewer = attnx.evaluate(**small, metrics=["entropy"], progress=False)
+    assert fewer.provenance.weights == both.provenance.weights
+    assert {curve.metric for curve in fewer.curves if curve.axis == "epoch"} == {"training"}
+    monkeypatch.undo()
+    monkeypatch.setenv("ATTNX_HOME", str(tmp_path / "home"))
+    shutil.rmtree(tmp_path / "home" / "weights")
+    attnx.evaluate(**small, metrics=["entropy"], progress=False, fresh=True)
+    more = attnx.evaluate(**small, metrics=["focus"], progress=False)  # trained again, to be followed
+    assert more.provenance.weights == both.provenance.weights
+    assert any(curve.metric == "focus" and curve.axis == "epoch" for curve in more.curves)

@@ -1,0 +1,183 @@
+"""What is kept on disk is whole or absent."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import attnx
+from attnx.errors import UsageError
+from attnx.report.records import Report
+from attnx.store.home import check_writable, home
+from attnx.store.runs import Runs
+from attnx.store.weights import Weights
+
+
+@cache
+def _computed() -> Report:
+    return attnx.evaluate(
+        "sdc-2d:train=8,dev=4,test=4", "fcam", metrics=["nnz"], training={"epochs": 1}, progress=False
+    )
+
+
+def report(fingerprint: str = "0123456789abcdef", **changes: Any) -> Report:
+    return _computed().model_copy(update={"fingerprint": fingerprint, "seconds": {}} | changes)
+
+
+def files(root: Path) -> set[str]:
+    return {path.relative_to(root).as_posix() for path in root.rglob("*")}
+
+
+def test_the_home_is_the_folder_of_the_environment(home_given: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert home() == home_given
+    assert Runs().root == home_given / "runs"
+    assert Weights().root == home_given / "weights"
+    monkeypatch.delenv("ATTNX_HOME")
+    assert home().name == "attnx"
+
+
+@pytest.fixture
+def home_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("ATTNX_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+# Runs.
+
+
+def test_a_run_is_found_as_it_was_written(tmp_path: Path) -> None:
+    runs = Runs(tmp_path / "deep" / "runs")
+    assert runs.find("0123456789abcdef") is None
+    assert list(runs) == []
+    folder = runs.write(report())
+    assert folder == runs.folder("0123456789abcdef")
+    assert runs.find("0123456789abcdef") == report()
+    assert files(folder) == {"report.json", "report.md"}
+    assert list(runs) == [report()]
+
+
+def test_runs_are_listed_newest_first(tmp_path: Path) -> None:
+    import os
+
+    runs = Runs(tmp_path)
+    for age, name in enumerate("bca"):
+        os.utime(runs.write(report(name)) / "report.json", (age, age))
+    assert [found.fingerprint for found in runs] == ["a", "c", "b"]
+
+
+def test_a_run_written_again_takes_the_place_of_the_first(tmp_path: Path) -> None:
+    runs = Runs(tmp_path)
+    runs.write(report(seconds={"data": 1}))
+    runs.write(report(seconds={"data": 2}))
+    found = runs.find("0123456789abcdef")
+    assert found is not None
+    assert found.seconds == {"data": 2}
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("existing", [False, True])
+def test_a_failure_in_the_middle_of_writing_leaves_what_was_there(
+    existing: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = Runs(tmp_path)
+    if existing:
+        runs.write(report(seconds={"data": 1}))
+    before = files(tmp_path)
+
+    def fail(self: Report) -> str:
+        assert len(files(tmp_path)) > len(before), "nothing was written yet: this is not the middle"
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Report, "to_markdown", fail)
+    with pytest.raises(KeyboardInterrupt):
+        runs.write(report(seconds={"data": 2}))
+    assert files(tmp_path) == before
+    found = runs.find("0123456789abcdef")
+    assert found == (report(seconds={"data": 1}) if existing else None)
+
+
+def test_a_folder_that_can_be_written_is_left_empty(tmp_path: Path) -> None:
+    check_writable(tmp_path / "new", "--out")
+    assert files(tmp_path) == {"new"}
+
+
+def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match=f"Cannot write to '{tmp_path}/file/runs'"):
+        check_writable(tmp_path / "file" / "runs", "--out")
+
+
+def test_writers_at_the_same_time_leave_one_whole_run(tmp_path: Path) -> None:
+    """While they write, a reader finds a whole run or none."""
+    runs, failures = Runs(tmp_path), []
+    start = threading.Barrier(5)
+
+    def at_once(work: Callable[[int], None]) -> threading.Thread:
+        def run() -> None:
+            start.wait()
+            try:
+                for turn in range(40):
+                    work(turn)
+            except Exception as error:
+                failures.append(error)
+
+        return threading.Thread(target=run)
+
+    def write(turn: int) -> None:
+        runs.write(report(seconds={"data": turn}))
+
+    def read(turn: int) -> None:
+        found = runs.find("0123456789abcdef")
+        assert found is None or found.fingerprint == "0123456789abcdef"
+
+    threads = [at_once(write) for _ in range(4)] + [at_once(read)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert files(tmp_path) == {"0123456789abcdef"} | {
+        f"0123456789abcdef/report.{kind}" for kind in ("json", "md")
+    }
+
+
+def test_a_run_that_is_being_written_is_not_listed(tmp_path: Path) -> None:
+    (tmp_path / ".writing-x").mkdir()
+    (tmp_path / ".writing-x" / "report.json").write_text("{}")
+    assert list(Runs(tmp_path)) == []
+
+
+# Places.
+
+
+def test_what_is_kept_has_the_usual_mode(tmp_path: Path) -> None:
+    (tmp_path / "usual").mkdir()
+    (tmp_path / "usual" / "file").touch()
+    Weights(tmp_path).write("key", {"weight": torch.zeros(2)}, {})
+    Runs(tmp_path).write(report("run"))
+    for folder in (tmp_path / "key", tmp_path / "run"):
+        assert folder.stat().st_mode == (tmp_path / "usual").stat().st_mode
+        for file in folder.iterdir():
+            assert file.stat().st_mode == (tmp_path / "usual" / "file").stat().st_mode
+
+
+def test_a_file_in_the_place_of_a_folder_is_told_and_kept(tmp_path: Path) -> None:
+    place = tmp_path / "0123456789abcdef"
+    place.write_text("mine")
+    calls: list[Callable[[], Any]] = [
+        lambda: Runs(tmp_path).find(place.name),
+        lambda: Runs(tmp_path).write(report()),
+        lambda: Weights(tmp_path).find(place.name),
+        lambda: Weights(tmp_path).write(place.name, {"weight": torch.zeros(2)}, {}),
+    ]
+    for call in calls:
+        with pytest.raises(UsageError, match=f"'{place}' is a file where a folder is to be written"):
+            call()
+    assert files(tmp_path) == {place.name}
+    assert place.read_text() == "mine"
