@@ -68,7 +68,7 @@ def resolve(spec: RunSpec, catalog: Catalog, objects: Objects | None = None) -> 
         metrics = tuple(finder.part("metric", Choice(name=c.name)) for c in applicable)
     if not metrics:
         raise UsageError(f"No installed metric applies to task '{task.label}' with model '{model.label}'.")
-    for part in (model, *explanations, *references, *metrics):
+    for part in (task, model, *explanations, *references, *metrics):
         _require(part, provided, task, model, catalog)
     if spec.references and not any("reference" in metric.needs for metric in metrics):
         raise UsageError(
@@ -174,7 +174,9 @@ def _part(component: Component, choice: Choice, preset: Mapping[str, Any] | None
         options_class, {**(preset or {}), **choice.options}, f"{component.kind} '{component.name}'"
     )
     card = component.card
-    return Part(component.kind, choice.label, options, card.needs, card.provides, component)
+    needs = (*card.needs, *options.also_needs)
+    provides = (*card.provides, *options.also_provides)
+    return Part(component.kind, choice.label, options, needs, provides, component)
 
 
 def _given(kind: Kind, label: str, thing: Any) -> Part:

@@ -27,6 +27,16 @@ class Options(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    @property
+    def also_needs(self) -> tuple[str, ...]:
+        """What a component needs with these options, beside what its class declares."""
+        return ()
+
+    @property
+    def also_provides(self) -> tuple[str, ...]:
+        """What a component provides with these options, beside what its class declares."""
+        return ()
+
     @model_validator(mode="before")
     @classmethod
     def _split_tuples(cls, given: Any) -> Any:
