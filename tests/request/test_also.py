@@ -10,7 +10,8 @@ from attnx.request.spec import Options, RunSpec
 PLUGIN = """
 @hookimpl
 def attnx_tasks():
-    return [Card('asking', 'asking_plugin.task:Asking', 'Texts.', options='asking_plugin.options:AskingOptions',
+    return [Card('asking', 'asking_plugin.task:Asking', 'Texts.',
+                 options='asking_plugin.options:AskingOptions',
                  provides=('words', 'rationale'), recommends=('bilstm-add',))]
 """
 OPTIONS = """
