@@ -10,6 +10,8 @@ from .masking import project_masked
 from .options import EntmaxOptions
 from .thresholds import entmax15, sparsemax
 
+NEAREST = 1e-7  # to α = 1: nearer, the power 1 / (α − 1) costs more digits than softmax is away
+
 
 class Entmax(nn.Module, AttentionProjection):
     """α-entmax: from softmax at α = 1 to sparsemax at α = 2.
@@ -31,7 +33,7 @@ class Entmax(nn.Module, AttentionProjection):
         """α as it is now, a scalar."""
         if self.theta is None:
             return torch.tensor(self.start, dtype=torch.float64)
-        return 1 + nn.functional.softplus(self.theta)
+        return 1 + nn.functional.softplus(self.theta.double())
 
     def forward(self, scores: Tensor, mask: Tensor) -> Tensor:
         if self.theta is None and self.start == 1.5:
@@ -44,7 +46,8 @@ class Entmax(nn.Module, AttentionProjection):
         if self.theta is None and self.start == 1:
             return z.softmax(-1)
         # In float32 the power 1 / (α − 1) costs up to four digits near α = 1 and above α = 2.
-        p: Tensor = entmax_bisect(z.double(), self.alpha.to(z.device, torch.float64), dim=-1)
+        alpha = self.alpha.to(z.device, torch.float64).clamp_min(1 + NEAREST)
+        p: Tensor = entmax_bisect(z.double(), alpha, dim=-1)
         return p.to(z.dtype)
 
 

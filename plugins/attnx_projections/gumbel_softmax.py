@@ -37,11 +37,15 @@ class GumbelSoftmax(nn.Module, AttentionProjection):
         if self.training:
             tiny = torch.finfo(z.dtype).tiny
             noise = -torch.empty_like(z).exponential_().clamp_min(tiny).log()  # [..., L]
-            return ((z + noise) / self.temperature).softmax(-1)
+            return self._softmax(z + noise)
         if self.draws:
             noise = _noise_by_column(self.draws, z.shape[-1]).to(z)  # [K, L]
-            return ((z.unsqueeze(-2) + noise) / self.temperature).softmax(-1).mean(-2)
-        return (z / self.temperature).softmax(-1)
+            return self._softmax(z.unsqueeze(-2) + noise).mean(-2)
+        return self._softmax(z)
+
+    def _softmax(self, z: Tensor) -> Tensor:
+        below = z - z.detach().amax(-1, keepdim=True)  # noise may have lifted another unit to the top
+        return (below / self.temperature).softmax(-1)
 
 
 def _noise_by_column(draws: int, columns: int) -> Tensor:

@@ -2,7 +2,7 @@ from torch import Tensor
 
 from attnx import AttentionProjection
 
-from .masking import in_full_precision
+from .masking import centred
 from .options import SparsegenOptions
 from .thresholds import sparsemax
 
@@ -17,5 +17,5 @@ class Sparsegen(AttentionProjection):
         self.lam = options.lam
 
     def __call__(self, scores: Tensor, mask: Tensor) -> Tensor:
-        z = in_full_precision(scores) / (1 - self.lam)
+        z = centred(scores, mask) / (1 - self.lam)
         return sparsemax(z, mask).to(scores.dtype)

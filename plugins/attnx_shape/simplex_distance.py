@@ -1,3 +1,4 @@
+import torch
 from torch import Tensor
 
 from attnx import Evidence, Measure, Metric
@@ -8,7 +9,8 @@ from .shares import shares
 class SimplexDistance(Metric):
     """Euclidean distance of the explanation from the nearest one-hot vector.
 
-    min_i ‖α − e_i‖₂ = √(Σ_j α_j² − 2 max_i α_i + 1).
+    min_i ‖α − e_i‖₂, where e_i is 1 at the largest share and 0 elsewhere. As shares sum to 1, it is
+    √(r² + Σ r_j²) of the other shares r_j and their sum r: nothing cancels however near the corner.
     """
 
     family = "shape"
@@ -16,4 +18,6 @@ class SimplexDistance(Metric):
 
     def __call__(self, evidence: Evidence) -> Tensor:
         a = shares(evidence)  # [B, L]
-        return (a.square().sum(1) - 2 * a.amax(1) + 1).clamp_min(0).sqrt()  # [B]
+        rest = a.scatter(1, a.argmax(1, keepdim=True), 0.0)  # [B, L]
+        distance = torch.hypot(rest.sum(1), torch.linalg.vector_norm(rest, dim=1))  # [B]
+        return distance.masked_fill(a.isnan().any(1), torch.nan)

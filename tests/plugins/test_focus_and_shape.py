@@ -70,6 +70,16 @@ def test_uniform_weights_have_the_largest_entropy_and_one_hot_the_least():
     assert SimplexDistance()(seen).tolist() == pytest.approx([math.sqrt(3) / 2, 0])
 
 
+@pytest.mark.parametrize("small", [1e-4, 1e-9, 1e-20, 1e-30])
+def test_distance_from_a_corner_so_near_that_single_precision_cancels(small):
+    seen = evidence([[1.0, small], [small / 2, 1.0, small / 2]])
+    single = dataclasses.replace(seen.explanation, values=seen.explanation.values.float())
+    found = SimplexDistance()(dataclasses.replace(seen, explanation=single))
+    # (1 − s, s) is √2 s away, (s/2, 1 − s, s/2) √(1 + 1/2) s; s = small / (1 + small)
+    s = small / (1 + small)
+    assert found.tolist() == pytest.approx([math.sqrt(2) * s, math.sqrt(1.5) * s], rel=1e-6, abs=0)
+
+
 def test_nnz_counts_or_gives_the_fraction_of_real_units():
     seen = evidence([[0.5, 0.495, 0.005], [1.0]])
     assert Nnz(NnzOptions())(seen).tolist() == [2, 1]
