@@ -15,12 +15,12 @@ from torch import Tensor
 from attnx import Evidence, Importance, Randomness, TaskData, js_divergence
 from attnx.run.attribution import trace_of
 from attnx.run.batching import evaluating
+from attnx_encoders.bilstm import BiLstm
+from attnx_encoders.options import BiLstmOptions
 from attnx_intervention.adversarial_attention import AdversarialAttention
 from attnx_intervention.options import AdversarialAttentionOptions
 from attnx_projections.options import SoftmaxOptions
 from attnx_projections.softmax import Softmax
-from attnx_text.bilstm import BiLstm
-from attnx_text.model_options import BiLstmOptions
 
 from .peers import random_texts
 from .timing import Row, best_of

@@ -17,11 +17,11 @@ from torch import Tensor
 from attnx import Batch, Example, TaskData, Trace
 from attnx.run.attribution import trace_of
 from attnx.run.batching import batches, evaluating
+from attnx_encoders.bilstm import BiLstm
+from attnx_encoders.options import BiLstmOptions
 from attnx_erasure.deletion import logits_without_each
 from attnx_projections.options import SoftmaxOptions
 from attnx_projections.softmax import Softmax
-from attnx_text.bilstm import BiLstm
-from attnx_text.model_options import BiLstmOptions
 
 from .peers import PackedBiLstm, random_texts
 from .timing import Row, Timed, best_of

@@ -17,13 +17,13 @@ from torch import Tensor
 from attnx import Example, TaskData, Trace
 from attnx.run.attribution import trace_of
 from attnx.run.batching import evaluating
+from attnx_encoders.bilstm import BiLstm
+from attnx_encoders.encoders import Bidirectional
+from attnx_encoders.lstm_influence import lstm_influence
+from attnx_encoders.options import BiLstmOptions
 from attnx_influence.influence import one_pass_each
 from attnx_projections.options import SoftmaxOptions
 from attnx_projections.softmax import Softmax
-from attnx_text.bilstm import BiLstm
-from attnx_text.encoders import Bidirectional
-from attnx_text.lstm_influence import lstm_influence
-from attnx_text.model_options import BiLstmOptions
 
 from .peers import random_texts
 from .timing import Row, Timed, best_of

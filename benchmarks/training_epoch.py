@@ -15,10 +15,10 @@ from torch.nn import functional as F
 from attnx import Batch, TaskData, Training
 from attnx.run.batching import shuffled
 from attnx.run.training import _optimizer, loss
+from attnx_encoders.bilstm import BiLstm
+from attnx_encoders.options import BiLstmOptions
 from attnx_projections.options import SoftmaxOptions
 from attnx_projections.softmax import Softmax
-from attnx_text.bilstm import BiLstm
-from attnx_text.model_options import BiLstmOptions
 
 from .peers import PackedBiLstm, random_texts
 from .timing import Row, best_of

@@ -11,24 +11,24 @@ from attnx import AttentionProjection, Example, ImportanceMethod, Model, TaskDat
 from attnx.run.attribution import Named, attribute, trace_of
 from attnx.run.batching import evaluating
 from attnx.testing import ToyModel, toy_data
-from attnx_sdc.fcam import Fcam
-from attnx_sdc.options import FcamOptions, Sdc2dOptions, SdcTextOptions
-from attnx_sdc.plane import Plane
-from attnx_sdc.text import SdcText
-from attnx_text.average import Average
-from attnx_text.bilstm import BiLstm
-from attnx_text.cnn import Cnn
-from attnx_text.han import Han
-from attnx_text.mlp import Mlp
-from attnx_text.model_options import (
+from attnx_encoders.average import Average
+from attnx_encoders.bilstm import BiLstm
+from attnx_encoders.cnn import Cnn
+from attnx_encoders.han import Han
+from attnx_encoders.mlp import Mlp
+from attnx_encoders.options import (
     BiLstmOptions,
     CnnOptions,
     HanOptions,
     SequenceOptions,
     TransformerOptions,
 )
-from attnx_text.samples import make_sample
-from attnx_text.transformer import Transformer
+from attnx_encoders.transformer import Transformer
+from attnx_sdc.fcam import Fcam
+from attnx_sdc.options import FcamOptions, Sdc2dOptions, SdcTextOptions
+from attnx_sdc.plane import Plane
+from attnx_sdc.text import SdcText
+from attnx_texts.samples import make_sample
 
 Make = Callable[[], tuple[Model, TaskData]]
 

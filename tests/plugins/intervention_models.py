@@ -14,12 +14,12 @@ from attnx import AttentionProjection, Evidence, Example, Importance, Model, Ran
 from attnx.run.attribution import trace_of
 from attnx.run.batching import evaluating
 from attnx.testing import ToyModel, toy_data
+from attnx_encoders.bilstm import BiLstm
+from attnx_encoders.han import Han
+from attnx_encoders.options import BiLstmOptions, HanOptions
 from attnx_sdc.fcam import Fcam
 from attnx_sdc.options import FcamOptions, SdcTextOptions
 from attnx_sdc.text import SdcText
-from attnx_text.bilstm import BiLstm
-from attnx_text.han import Han
-from attnx_text.model_options import BiLstmOptions, HanOptions
 
 Made = tuple[Any, tuple[Example, ...]]
 Make = Callable[[], Made]

@@ -15,9 +15,9 @@ from attnx.testing import ToyModel
 from attnx_captum.deeplift import DeepLift
 from attnx_captum.options import DeepLiftOptions
 from attnx_captum.output import baseline_of
+from attnx_encoders.mlp import Mlp
+from attnx_encoders.options import SequenceOptions
 from attnx_sdc.fcam import Fcam
-from attnx_text.mlp import Mlp
-from attnx_text.model_options import SequenceOptions
 
 # The built-in models that keep the rule: each non-linearity that counts is a module used once.
 RESCALING: dict[str, Make] = {

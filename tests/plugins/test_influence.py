@@ -18,13 +18,13 @@ from attnx import Batch, Evidence, Example, Importance, Model, Randomness, TaskD
 from attnx.run.attribution import Named, attribute, trace_of
 from attnx.run.batching import evaluating
 from attnx.testing import ToyModel, check, toy_data
+from attnx_encoders import lstm_influence as fast_path
+from attnx_encoders.lstm_influence import lstm_influence
 from attnx_influence import attnx_importances, attnx_metrics, influence
 from attnx_influence.contextualisation import Contextualisation
 from attnx_influence.importance import InfluenceOnStates
 from attnx_influence.influence import one_pass_each, shares_of_influence, sizes_of_influence
 from attnx_influence.options import InfluenceOptions
-from attnx_text import lstm_influence as fast_path
-from attnx_text.lstm_influence import lstm_influence
 
 Mix = Callable[[Tensor, Tensor], Tensor]  # hidden state p, unit i -> weight of x_i in h_p
 

@@ -12,6 +12,8 @@ from attnx import Batch, Example, Model, TaskData, Trace
 from attnx.run.attribution import Named, attribute, trace_of
 from attnx.run.batching import evaluating
 from attnx.testing import ToyModel, check, toy_data
+from attnx_encoders.mlp import Mlp
+from attnx_encoders.options import SequenceOptions
 from attnx_erasure import buckets
 from attnx_erasure.deletion import without
 from attnx_erasure.loo import LeaveOneOut
@@ -22,8 +24,6 @@ from attnx_sdc.fcam import Fcam
 from attnx_sdc.options import FcamOptions, Sdc2dOptions, SdcTextOptions
 from attnx_sdc.plane import Plane
 from attnx_sdc.text import SdcText
-from attnx_text.mlp import Mlp
-from attnx_text.model_options import SequenceOptions
 
 RAW = LeaveOneOutOptions(normalise=False)
 

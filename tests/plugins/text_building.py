@@ -12,13 +12,13 @@ from attnx import AttentionProjection, Example, TaskData, Trace
 from attnx.run.batching import evaluating
 from attnx.testing import toy_data
 from attnx.testing.toy import ToySoftmax
-from attnx_text.average import Average
-from attnx_text.bilstm import BiLstm
-from attnx_text.classifier import AttentionClassifier
-from attnx_text.cnn import Cnn
-from attnx_text.han import Han
-from attnx_text.mlp import Mlp
-from attnx_text.model_options import (
+from attnx_encoders.average import Average
+from attnx_encoders.bilstm import BiLstm
+from attnx_encoders.classifier import AttentionClassifier
+from attnx_encoders.cnn import Cnn
+from attnx_encoders.han import Han
+from attnx_encoders.mlp import Mlp
+from attnx_encoders.options import (
     BiLstmOptions,
     ClassifierOptions,
     CnnOptions,
@@ -26,7 +26,7 @@ from attnx_text.model_options import (
     SequenceOptions,
     TransformerOptions,
 )
-from attnx_text.transformer import Transformer
+from attnx_encoders.transformer import Transformer
 
 SCORERS = ("additive", "dot", "deep")
 SMALL: dict[str, Any] = {"embedding": 12, "hidden": 8}

@@ -1,6 +1,6 @@
-"""The attention classifiers of text, as cards."""
+"""Encoders: classifiers that read words with attention."""
 
-from attnx import Card
+from attnx import Card, hookimpl
 
 JAIN = 'Jain and Wallace, "Attention is not Explanation", NAACL 2019'
 MEISTER = 'Meister, Lazov, Augenstein and Cotterell, "Is Sparse Attention more Interpretable?", ACL 2021'
@@ -15,8 +15,23 @@ SERRANO = (
 PROVIDES = ("attention", "gradient", "hidden", "deletion")
 
 
-def model_cards() -> list[Card]:
-    """One card for every encoder."""
+def _model(
+    name: str, target: str, summary: str, options: str, citation: str, provides: tuple[str, ...] = PROVIDES
+) -> Card:
+    return Card(
+        name,
+        f"attnx_encoders.{target}",
+        summary,
+        options=f"attnx_encoders.options:{options}",
+        needs=("words",),
+        provides=provides,
+        citation=citation,
+    )
+
+
+@hookimpl
+def attnx_models() -> list[Card]:
+    """Classifiers that read words with attention, one for every encoder."""
     return [
         _model("bilstm", "bilstm:BiLstm", "Reads words with an LSTM in each direction.",
                "BiLstmOptions", JAIN, (*PROVIDES, "fast-deletion", "fast-influence")),
@@ -33,17 +48,3 @@ def model_cards() -> list[Card]:
                "Reads words into sentences and sentences into a text, with attention at both levels.",
                "HanOptions", SERRANO),
     ]  # fmt: skip
-
-
-def _model(
-    name: str, target: str, summary: str, options: str, citation: str, provides: tuple[str, ...] = PROVIDES
-) -> Card:
-    return Card(
-        name,
-        f"attnx_text.{target}",
-        summary,
-        options=f"attnx_text.model_options:{options}",
-        needs=("words",),
-        provides=provides,
-        citation=citation,
-    )

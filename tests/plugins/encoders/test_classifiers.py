@@ -15,10 +15,10 @@ from attnx.host.cards import Component
 from attnx.run.training import loss
 from attnx.testing import check, toy_data
 from attnx.testing.checking import _card_law
+from attnx_encoders import attnx_models
+from attnx_encoders.options import CnnOptions
 from attnx_projections.entmax import Entmax
 from attnx_projections.options import EntmaxOptions
-from attnx_text.model_cards import model_cards
-from attnx_text.model_options import CnnOptions
 
 
 @pytest.mark.parametrize("scorer", SCORERS)
@@ -39,9 +39,9 @@ def test_model_keeps_every_law_without_boundaries(name: str) -> None:
     check("model", build(name, boundaries=False))
 
 
-@pytest.mark.parametrize("card", model_cards(), ids=lambda card: card.name)
+@pytest.mark.parametrize("card", attnx_models(), ids=lambda card: card.name)
 def test_card_says_what_the_class_says(card: Any) -> None:
-    assert _card_law(Component(card, "model", "text", "attnx", "0")).failure == ""
+    assert _card_law(Component(card, "model", "encoders", "attnx", "0")).failure == ""
 
 
 @pytest.mark.parametrize("name", MODELS)

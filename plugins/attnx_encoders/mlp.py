@@ -2,7 +2,7 @@ from torch import nn
 
 from .classifier import SequenceClassifier
 from .encoders import Encoder, Unitwise
-from .model_options import SequenceOptions
+from .options import SequenceOptions
 
 
 class Mlp(SequenceClassifier[SequenceOptions]):

@@ -6,7 +6,7 @@ from .classifier import SequenceClassifier
 from .encoders import Bidirectional
 from .lstm_deletion import logits_without_each
 from .lstm_influence import lstm_influence
-from .model_options import BiLstmOptions
+from .options import BiLstmOptions
 
 
 class BiLstm(SequenceClassifier[BiLstmOptions]):

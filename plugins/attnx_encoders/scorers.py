@@ -12,7 +12,7 @@ from math import sqrt
 import torch
 from torch import Tensor, nn
 
-from .model_options import ClassifierOptions
+from .options import ClassifierOptions
 
 
 class Scorer(nn.Module, ABC):

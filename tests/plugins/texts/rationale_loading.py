@@ -14,14 +14,14 @@ from attnx.host.cards import Component
 from attnx.registry.schema import read_registry
 from attnx.request.plan import Part
 from attnx.request.spec import validate_options
-from attnx_plausibility import attnx_tasks
+from attnx_texts import attnx_tasks
 
-SHARED = Path(os.environ.get("ATTNX_SHARED", Path(__file__).parents[2].parent / "shared"))
-CARDS = {card.name: card for card in attnx_tasks()}
+SHARED = Path(os.environ.get("ATTNX_SHARED", Path(__file__).parents[3].parent / "shared"))
+CARDS = {card.name: card for card in attnx_tasks() if card.name in ("eraser-movies", "hatexplain", "esnli")}
 
 
 def make(name: str, /, **options: Any) -> Task:
-    component = Component(CARDS[name], "task", "plausibility", "attnx", "0")
+    component = Component(CARDS[name], "task", "texts", "attnx", "0")
     checked = validate_options(component.load_options(), options, f"task '{name}'")
     return Part("task", name, checked, (), (), component).make()  # type: ignore[no-any-return]
 

@@ -24,8 +24,8 @@ from attnx.registry.datasets import Dataset
 from attnx.registry.schema import read_registry
 from attnx.request.spec import Options
 from attnx.testing import check
-from attnx_text.dataset_task import DatasetTask
-from attnx_text.label_names import NEWSGROUPS
+from attnx_texts.dataset_task import DatasetTask
+from attnx_texts.label_names import NEWSGROUPS
 
 LOCAL_ONLY = ("sst", "agnews", "yelp", "amazon", "yahoo", "adr-tweets", "diabetes", "anemia")
 

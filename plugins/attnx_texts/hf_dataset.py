@@ -10,9 +10,9 @@ from attnx import DataError, Source, Task, TaskData, UsageError, did_you_mean
 
 from .corpus import Labels, make_data
 from .label_names import SENTIMENT
+from .options import HfDatasetOptions
 from .rows import Row, Rows, RowStream
 from .samples import make_sample
-from .task_options import HfDatasetOptions
 
 
 class HfDataset(Task):

@@ -10,11 +10,11 @@ from attnx import DataError, Source, Task, TaskData, UsageError
 
 from .corpus import ALL, make_data
 from .label_names import SENTIMENT
+from .options import CsvOptions, JsonlOptions, MarkedJsonlOptions
 from .readers.delimited import read_table
 from .readers.jsonl import read_jsonl
 from .rows import Rows, RowStream
 from .samples import make_sample
-from .task_options import CsvOptions, JsonlOptions, MarkedJsonlOptions
 
 
 class _OwnFiles(Task):

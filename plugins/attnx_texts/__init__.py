@@ -1,4 +1,4 @@
-"""Text: datasets of labelled texts, and classifiers that read words with attention."""
+"""Texts: published datasets of labelled texts, with human rationales or without, and the user's own files."""
 
 from attnx import Card, hookimpl
 
@@ -6,11 +6,12 @@ JAIN = 'Jain and Wallace, "Attention is not Explanation", NAACL 2019'
 ZHANG = (
     'Zhang, Zhao and LeCun, "Character-level Convolutional Networks for Text Classification", NeurIPS 2015'
 )
+ERASER = 'DeYoung et al., "ERASER: A Benchmark to Evaluate Rationalized NLP Models", ACL 2020'
 MIMIC = (
     f'Johnson et al., "MIMIC-III, a freely accessible critical care database", 2016; prepared as in {JAIN}'
 )
 
-
+WORDS, MARKED = ("words",), ("words", "rationale")
 OWN = ("csv", "jsonl", "jsonl-rationales", "hf-dataset")  # tasks of the user's own files
 DATASETS = {"20news": "20-newsgroups"}  # where task and dataset differ in name
 
@@ -21,13 +22,13 @@ def _task(
     summary: str,
     options: str,
     citation: str = "",
-    provides: tuple[str, ...] = ("words",),
+    provides: tuple[str, ...] = WORDS,
 ) -> Card:
     return Card(
         name,
-        f"attnx_text.{target}",
+        f"attnx_texts.{target}",
         summary,
-        options=f"attnx_text.task_options:{options}",
+        options=f"attnx_texts.options:{options}",
         provides=provides,
         recommends=("bilstm-add",),
         dataset="" if name in OWN else DATASETS.get(name, name),
@@ -71,6 +72,20 @@ def attnx_tasks() -> list[Card]:
         _task("anemia", "clinical:Anemia",
               "Hospital notes of acute or chronic anemia; local train and test .jsonl or .csv only.",
               "NotesOptions", MIMIC),
+        _task("eraser-movies", "eraser_movies:EraserMovies",
+              "Movie reviews with the phrases that show whether they are positive or negative.",
+              "RationaleOptions", f'Zaidan and Eisner, "Modeling Annotators", EMNLP 2008; as in {ERASER}',
+              MARKED),
+        _task("hatexplain", "hatexplain:HateXplain",
+              "Posts that are hateful, offensive or normal, with the words that make them so.",
+              "HateXplainOptions",
+              'Mathew et al., "HateXplain: A Benchmark Dataset for Explainable Hate Speech Detection", '
+              "AAAI 2021", MARKED),
+        _task("esnli", "esnli:Esnli",
+              "Pairs of sentences that agree, contradict or neither, with the words that show it.",
+              "EsnliOptions",
+              'Camburu et al., "e-SNLI: Natural Language Inference with Natural Language Explanations", '
+              "NeurIPS 2018", MARKED),
         _task("csv", "own_files:CsvFiles",
               "Your own texts: one CSV or TSV file, or one for every split, with a header line.",
               "CsvOptions"),
@@ -79,16 +94,8 @@ def attnx_tasks() -> list[Card]:
               "JsonlOptions"),
         _task("jsonl-rationales", "own_files:MarkedJsonlFiles",
               "Your own texts with the words that people marked: JSON-lines files, as for `jsonl`.",
-              "MarkedJsonlOptions", provides=("words", "rationale")),
+              "MarkedJsonlOptions", provides=MARKED),
         _task("hf-dataset", "hf_dataset:HfDataset",
               "Texts of a Hugging Face dataset, by its name on the hub or from a local folder.",
               "HfDatasetOptions"),
     ]  # fmt: skip
-
-
-@hookimpl
-def attnx_models() -> list[Card]:
-    """Classifiers that read words with attention."""
-    from .model_cards import model_cards
-
-    return model_cards()

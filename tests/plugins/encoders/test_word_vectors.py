@@ -15,8 +15,8 @@ from text_building import build, read
 
 from attnx import DataError, Example, UsageError
 from attnx.testing import toy_data
-from attnx_text.vocabulary import END, PAD, START, UNKNOWN, Vocabulary
-from attnx_text.word_vectors import read_vectors
+from attnx_encoders.vocabulary import END, PAD, START, UNKNOWN, Vocabulary
+from attnx_encoders.word_vectors import read_vectors
 
 VECTORS = "one 1 2 3\ntwo -0.5 0.25 1e-2\nelsewhere 7 8 9\n"
 
@@ -176,7 +176,7 @@ def test_vectors_of_the_registry_are_fetched_by_name(tmp_path: Path, monkeypatch
 
 
 def test_real_vectors_cover_real_words() -> None:
-    shared = Path(os.environ.get("ATTNX_SHARED", Path(__file__).parents[2] / ".." / "shared"))
+    shared = Path(os.environ.get("ATTNX_SHARED", Path(__file__).parents[3].parent / "shared"))
     path = shared / "data" / "glove" / "glove.6B.50d.subset.txt.gz"
     if not path.exists():
         pytest.skip(f"real word vectors are not at {path}")

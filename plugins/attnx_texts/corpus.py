@@ -19,9 +19,9 @@ import numpy as np
 from attnx import DataError, Example, TaskData, did_you_mean
 
 from .label_names import WHOLE
+from .options import TextOptions
 from .preprocessing import WordSplitter
 from .rows import Row, Rows, RowStream
-from .task_options import TextOptions
 
 ALL = "all"  # the one source of a dataset that comes undivided
 SPLITS = ("train", "dev", "test")

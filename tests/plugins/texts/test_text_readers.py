@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from attnx import DataError, read_json_lines, read_lines
-from attnx_text.readers.delimited import read_table, read_zhang
-from attnx_text.readers.folders import read_folders, without_mail_header
-from attnx_text.readers.jsonl import read_jsonl
-from attnx_text.readers.split_files import find_split_files
-from attnx_text.readers.tab import read_tab
-from attnx_text.readers.trees import read_trees
-from attnx_text.rows import Row
+from attnx_texts.readers.delimited import read_table, read_zhang
+from attnx_texts.readers.folders import read_folders, without_mail_header
+from attnx_texts.readers.jsonl import read_jsonl
+from attnx_texts.readers.split_files import find_split_files
+from attnx_texts.readers.tab import read_tab
+from attnx_texts.readers.trees import read_trees
+from attnx_texts.rows import Row
 
 TAB = "Category\tText\nd\tstring\nclass\t\n"
 

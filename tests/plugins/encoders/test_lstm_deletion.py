@@ -12,6 +12,7 @@ from text_building import SCORERS, build, read
 
 from attnx import Example, TaskData
 from attnx.run.batching import evaluating
+from attnx_encoders import lstm_deletion
 from attnx_projections.entmax import Entmax
 from attnx_projections.gumbel_softmax import GumbelSoftmax
 from attnx_projections.hard import Hard
@@ -20,7 +21,6 @@ from attnx_projections.softmax import Softmax
 from attnx_projections.sparsemax import Sparsemax
 from attnx_projections.spherical import Spherical
 from attnx_projections.uniform import Uniform
-from attnx_text import lstm_deletion
 
 TOLERANCE = 1e-5
 WORDS = [f"w{i}" for i in range(60)]

@@ -13,10 +13,10 @@ from torch import nn
 
 from attnx import UsageError
 from attnx.testing import toy_data
-from attnx_text.encoders import Bidirectional, Convolutions, Encoder, Unitwise
-from attnx_text.model_options import ClassifierOptions, CnnOptions
-from attnx_text.scorers import make_scorer
-from attnx_text.self_attention import SelfAttention, positions
+from attnx_encoders.encoders import Bidirectional, Convolutions, Encoder, Unitwise
+from attnx_encoders.options import ClassifierOptions, CnnOptions
+from attnx_encoders.scorers import make_scorer
+from attnx_encoders.self_attention import SelfAttention, positions
 
 
 @pytest.mark.parametrize("query", [False, True])

@@ -9,7 +9,7 @@ from attnx import AttentionProjection, Batch, Example, TaskData, UsageError
 
 from .classifier import AttentionClassifier
 from .encoders import Bidirectional, Convolutions, Encoder, Same, inside
-from .model_options import HanOptions, Level
+from .options import HanOptions, Level
 from .scorers import Additive
 from .sentences import in_sentences
 from .vocabulary import PAD

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from attnx import AttentionProjection, Batch, DataError, Example, TaskData, Trace
 
 from .encoders import Encoder
-from .model_options import ClassifierOptions, SequenceOptions
+from .options import ClassifierOptions, SequenceOptions
 from .scorers import make_scorer
 from .vocabulary import PAD, Vocabulary
 from .word_vectors import make_embedding

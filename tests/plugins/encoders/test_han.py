@@ -11,7 +11,7 @@ from text_building import build, read, sentence_data, with_queries
 from attnx import Batch, Example, UsageError
 from attnx.run.batching import evaluating
 from attnx.testing import check, toy_data
-from attnx_text.sentences import in_sentences
+from attnx_encoders.sentences import in_sentences
 
 
 @pytest.mark.parametrize("words", ["gru", "conv", "none"])

@@ -16,7 +16,7 @@ from torch import nn
 
 from attnx import DataError, UsageError, fetch_dataset, read_lines
 
-from .model_options import ClassifierOptions
+from .options import ClassifierOptions
 from .vocabulary import PAD, Vocabulary
 
 LEARNED = "learned"

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnx_text import preprocessing
-from attnx_text.preprocessing import WordSplitter
+from attnx_texts import preprocessing
+from attnx_texts.preprocessing import WordSplitter
 
-SHARED = Path(os.environ.get("ATTNX_SHARED", Path(__file__).parents[2].parent / "shared"))
+SHARED = Path(os.environ.get("ATTNX_SHARED", Path(__file__).parents[3].parent / "shared"))
 TEXTS = st.text(st.sampled_from("abn't 's.,-_19é’<>/\t\n\u200b") | st.characters(codec="utf-8"), max_size=60)
 
 

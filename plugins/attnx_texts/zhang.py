@@ -6,10 +6,10 @@ from pathlib import Path
 
 from .dataset_task import DatasetTask
 from .label_names import AG_NEWS, SENTIMENT, STARS, YAHOO
+from .options import AgNewsOptions, StarsOptions
 from .readers.delimited import read_zhang
 from .readers.jsonl import read_jsonl
 from .rows import RowStream
-from .task_options import AgNewsOptions, StarsOptions
 
 
 class _Zhang(DatasetTask):

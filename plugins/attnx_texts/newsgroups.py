@@ -5,11 +5,11 @@ from pathlib import Path
 
 from .dataset_task import DatasetTask
 from .label_names import NEWSGROUPS
+from .options import NewsgroupsOptions
 from .readers.folders import read_folders, without_mail_header
 from .readers.jsonl import read_jsonl
 from .readers.tab import read_tab
 from .rows import Rows, RowStream
-from .task_options import NewsgroupsOptions
 
 
 class Newsgroups(DatasetTask):

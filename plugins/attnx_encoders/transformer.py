@@ -2,7 +2,7 @@ from attnx import UsageError
 
 from .classifier import SequenceClassifier
 from .encoders import Encoder
-from .model_options import TransformerOptions
+from .options import TransformerOptions
 from .self_attention import SelfAttention
 
 

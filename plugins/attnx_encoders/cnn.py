@@ -1,6 +1,6 @@
 from .classifier import SequenceClassifier
 from .encoders import Convolutions, Encoder
-from .model_options import CnnOptions
+from .options import CnnOptions
 
 
 class Cnn(SequenceClassifier[CnnOptions]):

@@ -17,15 +17,15 @@ from attnx.host.cards import Component
 from attnx.registry.schema import read_registry
 from attnx.request.plan import Part
 from attnx.request.spec import validate_options
-from attnx_text import attnx_tasks
+from attnx_texts import attnx_tasks
 
-SHARED = Path(os.environ.get("ATTNX_SHARED", Path(__file__).parents[2].parent / "shared"))
+SHARED = Path(os.environ.get("ATTNX_SHARED", Path(__file__).parents[3].parent / "shared"))
 CARDS: dict[str, Card] = {card.name: card for card in attnx_tasks()}
 LONG = "the quick brown fox jumps over a lazy dog"  # nine words: no dataset drops it
 
 
 def make(task: str, /, **options: Any) -> Task:
-    component = Component(CARDS[task], "task", "text", "attnx", "0")
+    component = Component(CARDS[task], "task", "texts", "attnx", "0")
     checked = validate_options(component.load_options(), options, f"task '{task}'")
     return Part("task", task, checked, (), (), component).make()  # type: ignore[no-any-return]
 

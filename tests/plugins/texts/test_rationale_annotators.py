@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from rationale_loading import error, everything, load, marked
 
-from attnx_plausibility.marked import cut_punctuation, read_stars
-from attnx_plausibility.passages import agreed
+from attnx_texts.marked import cut_punctuation, read_stars
+from attnx_texts.passages import agreed
 
 # Posts.
 

@@ -9,12 +9,12 @@ from typing import ClassVar
 from attnx import DataError, Source, Task, TaskData
 
 from .corpus import Labels, make_data
+from .options import DatasetOptions
 from .readers.delimited import read_table
 from .readers.jsonl import read_jsonl
 from .readers.split_files import ORIGINAL, find_split_files
 from .rows import Rows, RowStream
 from .samples import make_sample
-from .task_options import DatasetOptions
 
 
 class DatasetTask(Task):
