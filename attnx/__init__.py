@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .data.text_files import parse_object, read_json_lines, read_lines, read_text
     from .errors import AttnxError, CheckFailed, DataError, PluginError, UsageError, did_you_mean
     from .formulas.class_outputs import class_output
+    from .formulas.deception import deception_penalty, rationale_mass
     from .formulas.divergences import js_divergence, total_variation
     from .formulas.randomness import Randomness
     from .formulas.ranking import ranked
@@ -51,6 +52,7 @@ _MODULES = {
     "run.batching": ("similar_lengths",),
     "host.cards": ("Card",),
     "data.loading": ("Source",),
+    "formulas.deception": ("deception_penalty", "rationale_mass"),
     "formulas.divergences": (
         "js_divergence",
         "total_variation",
@@ -145,6 +147,8 @@ __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
     "ranked",
     "js_divergence",
     "total_variation",
+    "rationale_mass",
+    "deception_penalty",
     "AttnxError",
     "CheckFailed",
     "DataError",

@@ -52,6 +52,8 @@ def resolve(spec: RunSpec, catalog: Catalog, objects: Objects | None = None) -> 
     finder = _Finder(catalog, objects or {})
     task = finder.part("task", spec.task)
     model, projection, training = finder.model(spec, task)
+    if training.deception:
+        _require("training with deception", ("rationale",), task.provides, task, model, catalog)
     explanations = tuple(finder.part("importance", choice) for choice in spec.explanations)
     baselines = tuple(
         finder.part("importance", Choice(name=name))
@@ -69,7 +71,7 @@ def resolve(spec: RunSpec, catalog: Catalog, objects: Objects | None = None) -> 
     if not metrics:
         raise UsageError(f"No installed metric applies to task '{task.label}' with model '{model.label}'.")
     for part in (task, model, *explanations, *references, *metrics):
-        _require(part, provided, task, model, catalog)
+        _require(f"{part.kind} '{part.label}'", part.needs, provided, task, model, catalog)
     if spec.references and not any("reference" in metric.needs for metric in metrics):
         raise UsageError(
             f"No metric compares with the reference '{references[0].label}': leave it out, or ask for one "
@@ -165,7 +167,7 @@ def find_part(catalog: Catalog, kind: Kind, choice: Choice) -> Part:
 def require_capabilities(part: Part, plan: Plan, catalog: Catalog) -> None:
     """Refuse a part that needs what the plan's task and model do not give."""
     provided = {*plan.task.provides, *plan.model.provides}
-    _require(part, provided, plan.task, plan.model, catalog)
+    _require(f"{part.kind} '{part.label}'", part.needs, provided, plan.task, plan.model, catalog)
 
 
 def _part(component: Component, choice: Choice, preset: Mapping[str, Any] | None = None) -> Part:
@@ -190,15 +192,17 @@ def _given(kind: Kind, label: str, thing: Any) -> Part:
     )
 
 
-def _require(part: Part, provided: Iterable[str], task: Part, model: Part, catalog: Catalog) -> None:
-    for need in part.needs:
+def _require(
+    what: str, needs: Iterable[str], provided: Iterable[str], task: Part, model: Part, catalog: Catalog
+) -> None:
+    for need in needs:
         if need not in provided:
             words = CAPABILITIES.get(need, f"'{need}'")
             providers = [
                 component.name
                 for kind in ("task", "model")
                 for component in catalog.of_kind(kind)
-                if need in component.card.provides
+                if need in _usually_provides(component)
             ]
             remedy = (
                 "Give one with --reference."
@@ -206,9 +210,17 @@ def _require(part: Part, provided: Iterable[str], task: Part, model: Part, catal
                 else (f"These do: {', '.join(providers) or 'none installed'}.")
             )
             raise UsageError(
-                f"{part.kind} '{part.label}' needs {words}, which task '{task.label}' with model "
+                f"{what} needs {words}, which task '{task.label}' with model "
                 f"'{model.label}' does not give. {remedy}"
             )
+
+
+def _usually_provides(component: Component) -> tuple[str, ...]:
+    """What a component provides with its default options; those of a user's choosing are not known."""
+    options = component.load_options()
+    if options is None or any(field.is_required() for field in options.model_fields.values()):
+        return component.card.provides
+    return (*component.card.provides, *options().also_provides)
 
 
 def _distinct(what: str, parts: tuple[Part, ...]) -> None:

@@ -96,6 +96,7 @@ class Training(Options):
     weight_decay: Annotated[float, Field(ge=0)] = 1e-5
     patience: Annotated[int, Field(ge=0)] = 0  # epochs without a better dev score; 0: no early stop
     entropy: Annotated[float, Field(ge=0)] = 0.0  # weight of the attention's entropy in the loss
+    deception: Annotated[float, Field(ge=0)] = 0.0  # weight of the penalty on attention to the rationale
     clip: Annotated[float, Field(ge=0)] = 0.0  # largest gradient norm; 0: no clipping
     class_weights: Literal["none", "balanced"] = "none"
 

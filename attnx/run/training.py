@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from ..errors import UsageError
+from ..formulas.deception import deception_penalty
 from ..progress import Progress
 from ..protocols import Model
 from ..report.observations import Epoch, TrainingRecord
@@ -38,15 +39,16 @@ def train(
 ) -> TrainingRecord:
     """Train a model in place and leave it with the weights that were best on dev, or the last ones.
 
-    Best is the highest dev accuracy, the lower dev loss among equals. Parameters that are frozen
-    beforehand stay as they are. Without an objective the loss is `loss`.
+    Best is the highest dev accuracy, the lower dev loss among equals; with deception, which accuracy
+    knows nothing of, the lowest dev loss, penalty included. Parameters that are frozen beforehand stay
+    as they are. Without an objective the loss is `loss`.
     """
     encoded = model.encode(data.train).to(device)
     dev = [batch for _, batch in batches(model.encode(data.dev).to(device))]
     class_weights = _class_weights(encoded.labels, len(data.label_names), training)
     optimizer = _optimizer(model, training)
     generator = torch.Generator().manual_seed(seed)
-    course = [_assess(model, dev, 0, None, followed, seed)]
+    course = [_assess(model, dev, 0, None, training, followed, seed)]
     best, best_state = course[0], _copy(model)
     note = ""
     with progress.stage(label, training.epochs * len(encoded)) as step:
@@ -56,7 +58,7 @@ def train(
             for batch in shuffled(encoded, training.batch_size, generator):
                 optimizer.zero_grad(set_to_none=True)
                 if objective is None:
-                    value = loss(model, batch, training.entropy, class_weights)
+                    value = loss(model, batch, training.entropy, class_weights, training.deception)
                 else:
                     value = objective(model, batch)
                 value.backward()
@@ -65,15 +67,14 @@ def train(
                 optimizer.step()
                 losses.append(value.detach())
                 step(len(batch), f"epoch {epoch} of {training.epochs}{note}")
-            now = _assess(model, dev, epoch, float(torch.stack(losses).mean()), followed, seed)
+            now = _assess(model, dev, epoch, float(torch.stack(losses).mean()), training, followed, seed)
             if not math.isfinite(now.loss or 0.0):
                 raise UsageError(
                     f"Training diverged in epoch {epoch}: the loss is {now.loss}. "
                     "Lower the learning rate (--train learning_rate=...), or clip gradients (--train clip=1)."
                 )
             course.append(now)
-            better = (now.dev_accuracy, -now.dev_loss) > (best.dev_accuracy, -best.dev_loss)
-            if better or keep == "last":
+            if keep == "last" or _merit(now, training) > _merit(best, training):
                 best, best_state = now, _copy(model)
             note = f"; loss {now.loss:.3f}, dev accuracy {now.dev_accuracy:.3f}"
             step(0, f"epoch {epoch} of {training.epochs}{note}")
@@ -84,14 +85,32 @@ def train(
     return TrainingRecord(course=tuple(course), best_epoch=best.epoch)
 
 
-def loss(model: Model, batch: Batch, entropy: float = 0.0, class_weights: Tensor | None = None) -> Tensor:
-    """Cross-entropy, or its expectation over single units for a hard projection, plus λ·Ent(a)."""
+def _merit(epoch: Epoch, training: Training) -> tuple[float, ...]:
+    """What the epochs of a training are compared by, the higher the better."""
+    return (-epoch.dev_loss,) if training.deception else (epoch.dev_accuracy, -epoch.dev_loss)
+
+
+def loss(
+    model: Model,
+    batch: Batch,
+    entropy: float = 0.0,
+    class_weights: Tensor | None = None,
+    deception: float = 0.0,
+) -> Tensor:
+    """Cross-entropy, or its expectation over single units for a hard projection, and the penalties.
+
+    λ·Ent(a) for an entropy of λ, −λ·log(1 − Σ a_i over the rationale) for a deception of λ.
+    """
     trace = trace_of(model, batch)
     if model.projection.trains_by_expectation:
         value = _expected_cross_entropy(model, trace, class_weights)
     else:
         value = F.cross_entropy(trace.logits, batch.labels, class_weights)
-    return value + entropy * attention_entropy(trace.attention).mean() if entropy else value
+    if entropy:
+        value = value + entropy * attention_entropy(trace.attention).mean()
+    if deception:
+        value = value + deception * deception_penalty(trace.attention, batch.rationale).mean()
+    return value
 
 
 def _expected_cross_entropy(model: Model, trace: Trace, class_weights: Tensor | None) -> Tensor:
@@ -114,16 +133,20 @@ def _assess(
     dev: Sequence[Batch],
     epoch: int,
     train_loss: float | None,
+    training: Training,
     followed: Sequence[Named],
     seed: int,
 ) -> Epoch:
-    """Loss, accuracy and followed metrics on dev."""
+    """Loss, with the penalty of deception, accuracy and followed metrics on dev."""
     total_loss, correct, count = 0.0, 0.0, sum(len(batch) for batch in dev)
     values: dict[str, list[Tensor]] = {named.label: [] for named in followed}
     with evaluating(model):
         for batch in dev:
             trace = trace_of(model, batch)
             total_loss += float(F.cross_entropy(trace.logits, batch.labels, reduction="sum"))
+            if training.deception:
+                penalties = deception_penalty(trace.attention, batch.rationale)  # [B]
+                total_loss += training.deception * float(penalties.sum())
             correct += float((trace.predicted == batch.labels).sum())
             for named in followed:
                 values[named.label].append(values_of(named, attention_evidence(model, trace, seed)))

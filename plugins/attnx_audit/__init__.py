@@ -1,4 +1,4 @@
-"""Known truth: tasks whose deciding words are planted, and explanations right or wrong on purpose."""
+"""Known truth: planted tasks, explanations right or wrong on purpose, attention trained to deceive."""
 
 from attnx import Card, hookimpl
 
@@ -39,4 +39,15 @@ def attnx_importances() -> list[Card]:
              "The earlier a unit stands, the higher its score: from 1 for the first to 1/n for the last."),
         Card("last", "attnx_audit.position:Last",
              "The later a unit stands, the higher its score: from 1/n for the first to 1 for the last."),
+    ]  # fmt: skip
+
+
+@hookimpl
+def attnx_studies() -> list[Card]:
+    """Attention that hides what the model uses."""
+    return [
+        Card("deceptive-attention", "attnx_audit.deceptive_attention:DeceptiveAttention",
+             "What metrics say of attention that was trained to avoid the units that decide.",
+             options="attnx_audit.options:DeceptiveAttentionOptions",
+             needs=("attention", "rationale"), citation=PRUTHI),
     ]  # fmt: skip

@@ -1,10 +1,12 @@
-"""Options of the planted tasks and of the explanations of known truth."""
+"""Options of the planted tasks, the explanations of known truth and the study of deception."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from attnx import Options
+
+Penalty = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class PlantedOptions(Options):
@@ -42,3 +44,25 @@ class PartlyOracleOptions(Options):
 
     share: float = Field(0.5, ge=0, le=1, description="share of the deciding units that others replace")
     seed: int = Field(0, ge=0, description="another seed replaces others")
+
+
+class DeceptiveAttentionOptions(Options):
+    """Options of `deceptive-attention`."""
+
+    penalties: tuple[Penalty, ...] = Field(
+        (0.1, 1.0), min_length=1, description="values of λ above 0, joined by +, each a model for every seed"
+    )
+    metrics: tuple[str, ...] = Field(
+        ("comprehensiveness", "sufficiency", "kendall"),
+        description="what is asked about attention, joined by +",
+    )
+    references: tuple[str, ...] = Field(
+        (), description="what metrics of agreement compare with, joined by +; none: what is usual for them"
+    )
+
+    @field_validator("penalties")
+    @classmethod
+    def _distinct(cls, penalties: tuple[float, ...]) -> tuple[float, ...]:
+        if len(set(penalties)) < len(penalties):
+            raise ValueError("a penalty is given twice")
+        return penalties

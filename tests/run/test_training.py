@@ -1,6 +1,7 @@
 """The training loop: its losses, its selection, its repeatability."""
 
 import dataclasses
+import math
 
 import pytest
 import torch
@@ -204,3 +205,39 @@ def test_training_that_diverges_is_refused_with_what_to_do():
             label="training",
             objective=lambda model, batch: model.head.sum() * float("nan"),
         )
+
+
+def test_deception_is_added_with_its_weight():
+    model = ToyModel()
+    batch = model.encode(toy_data().train)  # the last example has no rationale
+    a = model.run(batch, model.embed(batch)).attention
+    penalties = [
+        -math.log(1 - sum(w for w, mark in zip(row.tolist(), e.rationale, strict=False) if mark))
+        for row, e in zip(a, batch.examples, strict=True)
+        if e.rationale is not None
+    ]
+    added = loss(model, batch, deception=0.5) - loss(model, batch)
+    assert added.item() == pytest.approx(0.5 * sum(penalties) / len(batch), abs=1e-6)
+
+
+def test_deception_moves_attention_off_the_rationale():
+    masses = []
+    for deception in (0.0, 2.0):
+        model = ToyModel()
+        run(model, epochs=40, deception=deception)
+        batch = model.encode(toy_data().test)
+        a = model.run(batch, model.embed(batch)).attention
+        masses.append((a * batch.rationale.nan_to_num()).sum(1).mean().item())
+    assert masses[1] < 0.6 * masses[0]
+
+
+def test_a_deceived_model_is_selected_by_its_dev_loss_with_the_penalty():
+    data = toy_data()
+    flipped = tuple(dataclasses.replace(example, label=1 - example.label) for example in data.dev)
+    model = ToyModel()
+    record = run(model, dataclasses.replace(data, dev=flipped), epochs=20, deception=10.0)
+    losses = [epoch.dev_loss for epoch in record.course]
+    assert record.best_epoch == losses.index(min(losses))
+    assert loss(model, model.encode(flipped), deception=10.0).item() == pytest.approx(min(losses), abs=1e-5)
+    accuracies = [epoch.dev_accuracy for epoch in record.course]
+    assert accuracies[record.best_epoch] < max(accuracies), "accuracy would have chosen the same epoch"

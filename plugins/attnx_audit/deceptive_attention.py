@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from attnx import Finding, Lab, Model, Study, rationale_mass
+
+from .options import DeceptiveAttentionOptions
+
+
+class DeceptiveAttention(Study):
+    """What metrics say of attention that was trained to avoid the units that decide.
+
+    A model is trained with the loss CE − λ·log(1 − Σ a_i over the rationale) for every λ, which is
+    --train deception=λ: the very same models as those of plain runs with that setting. A deceived
+    model is as accurate as the honest one and uses the same units, but its attention is elsewhere:
+    a metric that says the same of both has been deceived with it. A model that reads each unit
+    alone has no way to carry what a unit says to another, and loses accuracy instead.
+    """
+
+    needs = ("attention", "rationale")
+
+    def __init__(self, options: DeceptiveAttentionOptions) -> None:
+        self.options = options
+
+    def __call__(self, lab: Lab) -> list[Finding]:
+        weights = {"honest": 0.0, **{f"λ = {penalty:g}": penalty for penalty in self.options.penalties}}
+        plans = {  # resolved before any training, so that a metric that cannot be had is refused
+            name: lab.variant(
+                training={**lab.plan.training.model_dump(), "deception": weight},
+                metrics=self.options.metrics,
+                references=self.options.references,
+            )
+            for name, weight in weights.items()
+        }
+        references = [part.label for part in plans["honest"].references]
+        findings: list[Finding] = []
+        for name, plan in plans.items():
+            models = [lab.model(seed, plan) for seed in lab.seeds]
+            outputs = [lab.outputs(model) for model in models]
+            correct = np.stack([output.correct.numpy() for output in outputs])  # [S, N]
+            mass = torch.stack(
+                [
+                    rationale_mass(output.attention, lab.test(model).rationale.cpu())
+                    for model, output in zip(models, outputs, strict=True)
+                ]
+            )  # [S, N]
+            findings.append(Finding(name, "accuracy", "up", correct))
+            findings.append(Finding(name, "attention on the rationale", "none", mass.double().numpy()))
+            findings += self._measured(lab, name, models, references)
+        return findings
+
+    def _measured(
+        self, lab: Lab, setting: str, models: Sequence[Model], references: Sequence[str]
+    ) -> list[Finding]:
+        """What every metric says of these models' attention."""
+        by_seed = [
+            lab.measure(model, seed, self.options.metrics, references=references)
+            for model, seed in zip(models, lab.seeds, strict=True)
+        ]
+        return [
+            Finding(
+                setting,
+                " ".join(
+                    [
+                        m.metric,
+                        *([measure.name] if measure.name != m.metric else []),
+                        *([f"with {m.reference}"] if m.reference else []),
+                    ]
+                ),
+                measure.direction,
+                np.stack([same[i].values[:, column] for same in by_seed]),  # [S, N], or [S, 1] of a split
+            )
+            for i, m in enumerate(by_seed[0])
+            for column, measure in enumerate(m.measures)
+        ]
