@@ -13,11 +13,15 @@ if TYPE_CHECKING:
     from .data.loading import Source
     from .data.text_files import parse_object, read_json_lines, read_lines, read_text
     from .errors import AttnxError, CheckFailed, DataError, PluginError, UsageError, did_you_mean
+    from .formulas.chunks import at_once, equal_lengths, passes_at_once, similar_lengths
     from .formulas.class_outputs import class_output
+    from .formulas.correlations import average_ranks, column_blocks, pearson, weighted_tau
     from .formulas.deception import deception_penalty, rationale_mass
     from .formulas.divergences import js_divergence, total_variation
+    from .formulas.erasure import attention_without, mean_embedding
     from .formulas.randomness import Randomness
     from .formulas.ranking import ranked
+    from .formulas.shares import shares
     from .hookspecs import hookimpl
     from .host.cards import Card
     from .protocols import (
@@ -32,7 +36,6 @@ if TYPE_CHECKING:
     )
     from .report.records import Report, StudyReport
     from .request.spec import Options, RunSpec, Training
-    from .run.batching import similar_lengths
     from .run.lab import Finding, Lab, Outputs, Study
     from .types import (
         Axis,
@@ -45,18 +48,19 @@ if TYPE_CHECKING:
         Measure,
         TaskData,
         Trace,
+        WithCurve,
     )
 
 _MODULES = {
     "api": ("evaluate", "fetch_dataset", "study"),
-    "run.batching": ("similar_lengths",),
     "host.cards": ("Card",),
     "data.loading": ("Source",),
     "formulas.deception": ("deception_penalty", "rationale_mass"),
-    "formulas.divergences": (
-        "js_divergence",
-        "total_variation",
-    ),
+    "formulas.chunks": ("at_once", "equal_lengths", "passes_at_once", "similar_lengths"),
+    "formulas.correlations": ("average_ranks", "column_blocks", "pearson", "weighted_tau"),
+    "formulas.divergences": ("js_divergence", "total_variation"),
+    "formulas.erasure": ("attention_without", "mean_embedding"),
+    "formulas.shares": ("shares",),
     "errors": (
         "AttnxError",
         "CheckFailed",
@@ -98,6 +102,7 @@ _MODULES = {
         "Measure",
         "TaskData",
         "Trace",
+        "WithCurve",
     ),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
@@ -135,6 +140,7 @@ __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
     "Measure",
     "TaskData",
     "Trace",
+    "WithCurve",
     "Randomness",
     "Source",
     "read_lines",
@@ -142,9 +148,19 @@ __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
     "read_json_lines",
     "parse_object",
     "did_you_mean",
+    "at_once",
+    "passes_at_once",
     "similar_lengths",
+    "equal_lengths",
     "class_output",
     "ranked",
+    "shares",
+    "attention_without",
+    "mean_embedding",
+    "average_ranks",
+    "pearson",
+    "weighted_tau",
+    "column_blocks",
     "js_divergence",
     "total_variation",
     "rationale_mass",

@@ -9,13 +9,28 @@ declares that it needs them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self
 
 import torch
 from torch import Tensor, nn
 
 from .data.loading import Source
-from .types import Axis, Batch, Conclusion, Corpus, Evidence, Example, Family, Measure, TaskData, Trace
+from .types import (
+    Axis,
+    Batch,
+    Conclusion,
+    Corpus,
+    Evidence,
+    Example,
+    Family,
+    Measure,
+    TaskData,
+    Trace,
+    WithCurve,
+)
+
+if TYPE_CHECKING:
+    from .formulas.randomness import Randomness
 
 
 class Task(Protocol):
@@ -38,7 +53,6 @@ class AttentionProjection(Protocol):
     One that behaves differently in training, or learns, is an `nn.Module`.
     """
 
-    stochastic: ClassVar[bool] = False  # draws noise in training
     trains_by_expectation: ClassVar[bool] = False  # loss: the expected loss over single units
 
     def __call__(self, scores: Tensor, mask: Tensor, /) -> Tensor:
@@ -116,44 +130,40 @@ class InfluencingModel(Model, Protocol):
 
 
 class ImportanceMethod(Protocol):
-    """A score for every unit of every example."""
+    """A score for every unit."""
 
     needs: ClassVar[tuple[str, ...]] = ()
 
-    def __call__(self, model: Model, trace: Trace, target: Tensor, /) -> Tensor:
+    def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness, /) -> Tensor:
         """Values [B, L], 0 off the mask, explaining the probability of class `target` [B]."""
         ...
 
 
-class Metric(Protocol):
-    """One value, or one per measure, for every example; NaN where it is undefined."""
+class _Measuring(Protocol):
+    """What metrics of examples and of splits declare alike."""
 
     needs: ClassVar[tuple[str, ...]] = ()
     family: ClassVar[Family]
     measures: tuple[Measure, ...]
     reads_explanation: ClassVar[bool] = True  # False: it tests the model itself, once for all explanations
+
+
+class Metric(_Measuring, Protocol):
+    """One value, or one per measure, for every example; NaN where it is undefined."""
+
+    whole_split: ClassVar[Literal[False]] = False
     follows_training: ClassVar[bool] = False  # also measured on dev after every epoch
-    whole_split: ClassVar[bool] = False  # a SplitMetric: one value for all examples together
     axis: Axis | None = None  # of the curve, for a metric that draws one
 
-    def __call__(self, evidence: Evidence, /) -> Tensor:
-        """[B] for one measure, [B, M] for several."""
+    def __call__(self, evidence: Evidence, /) -> Tensor | WithCurve:
+        """[B] for one measure, [B, M] for several; with the curve, where there is an axis."""
         ...
 
-    def with_curve(self, evidence: Evidence, /) -> tuple[Tensor, Tensor]:
-        """The same values, and [B, len(axis.points)]: a curve for every example, averaged by the caller."""
-        raise TypeError(f"{type(self).__name__} declares no axis: no curve for {len(evidence.trace.batch)}")
 
+class SplitMetric(_Measuring, Protocol):
+    """One value, or one per measure, for all examples of a split together."""
 
-class SplitMetric(Metric, Protocol):
-    """A metric of all examples of a split together."""
-
-    whole_split: ClassVar[bool] = True
-
-    def __call__(self, evidence: Evidence, /) -> Tensor:
-        raise TypeError(
-            f"{type(self).__name__} speaks of a split, not of {len(evidence.trace.batch)} examples"
-        )
+    whole_split: ClassVar[Literal[True]] = True
 
     def keep(self, evidence: Evidence, corpus: Corpus, /) -> tuple[Tensor, ...]:
         """What is needed of a batch later: tensors [B, ...] of the same shape in every batch."""

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
+
+from .errors import PluginError
 
 if TYPE_CHECKING:
     from .formulas.randomness import Randomness
@@ -103,6 +105,20 @@ class Batch:
             query=None if self.query is None else self.query[rows],
         )
 
+    def keep(self, rows: Tensor, columns: Tensor) -> Batch:
+        """These rows [R], each with its own columns [R, n] alone; examples and unit indices stay."""
+        at = (rows[:, None], columns)
+        return Batch(
+            examples=tuple(self.examples[row] for row in rows.tolist()),
+            inputs=self.inputs[at],
+            mask=self.mask[at],
+            unit_index=self.unit_index[at],
+            lengths=torch.full_like(self.lengths[rows], columns.shape[1]),
+            labels=self.labels[rows],
+            rationale=self.rationale[at],
+            query=None if self.query is None else self.query[rows],
+        )
+
     def to(self, device: torch.device) -> Batch:
         """The same batch on another device."""
         tensors = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "examples"}
@@ -131,6 +147,19 @@ class Trace:
     attention: Tensor  # [B, L] on the simplex over the mask
     logits: Tensor  # [B, C]
 
+    def take(self, rows: Tensor) -> Trace:
+        """The examples at these rows, without the columns that none of them uses."""
+        batch = self.batch.take(rows)
+        used = batch.mask.shape[1]
+        return Trace(
+            batch=batch,
+            embeddings=self.embeddings[rows, :used],
+            hidden=self.hidden[rows, :used],
+            scores=self.scores[rows, :used],
+            attention=self.attention[rows, :used],
+            logits=self.logits[rows],
+        )
+
     @property
     def probabilities(self) -> Tensor:
         return self.logits.softmax(-1)  # [B, C]
@@ -157,9 +186,16 @@ class Evidence:
 
     trace: Trace
     explanation: Importance
-    reference: Importance | None
+    compared: Importance | None
     model: Model
     random: Randomness
+
+    @property
+    def reference(self) -> Importance:
+        """What the explanation is compared with; a metric that reads it declares that it needs one."""
+        if self.compared is None:
+            raise PluginError('a metric that reads the reference must declare needs = ("reference",)')
+        return self.compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +205,13 @@ class Measure:
     name: str
     direction: Direction  # which way is better
     bounds: tuple[float, float]
+
+
+class WithCurve(NamedTuple):
+    """The answer of a metric that draws a curve."""
+
+    values: Tensor  # [B] for one measure, [B, M] for several
+    curve: Tensor  # [B, len(axis.points)] one for every example, averaged by the caller
 
 
 @dataclass(frozen=True, slots=True)

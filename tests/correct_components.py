@@ -8,11 +8,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from attnx.formulas.randomness import Randomness
 from attnx.host.cards import Kind
 from attnx.protocols import ImportanceMethod, Metric, Model, SplitMetric, Task
 from attnx.testing import ToyModel, toy_data
 from attnx.testing.toy import ToySoftmax
-from attnx.types import Axis, Conclusion, Corpus, Evidence, Measure, TaskData, Trace
+from attnx.types import Axis, Conclusion, Corpus, Evidence, Measure, TaskData, Trace, WithCurve
 
 SPLITS = ("train", "dev", "test")
 
@@ -36,7 +37,7 @@ class ToyTask(Task):
 class Weights(ImportanceMethod):
     """The attention weights."""
 
-    def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
+    def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         return trace.attention
 
 
@@ -45,7 +46,7 @@ class Gradients(ImportanceMethod):
 
     needs = ("gradient",)
 
-    def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
+    def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         embeddings = trace.embeddings.detach().requires_grad_()
         logits = model.run(trace.batch, embeddings).logits
         (gradient,) = torch.autograd.grad(logits[:, 1].sum(), embeddings)
@@ -60,21 +61,18 @@ class OnRationale(Metric):
     measures = (Measure("weight", "up", (0, 1)),)
     axis: Axis | None = Axis("weight above t", "t", (0.0, 0.5, 1.0))
 
-    def __call__(self, evidence: Evidence) -> Tensor:
+    def __call__(self, evidence: Evidence) -> Tensor | WithCurve:
         total = evidence.explanation.values.sum(1)
-        return (evidence.explanation.values * evidence.trace.batch.rationale).sum(1) / total
-
-    def with_curve(self, evidence: Evidence) -> tuple[Tensor, Tensor]:
-        assert self.axis is not None
-        weight = self(evidence)
-        return weight, (weight[:, None] > torch.tensor(self.axis.points)).double()
+        weight = (evidence.explanation.values * evidence.trace.batch.rationale).sum(1) / total
+        if self.axis is None:
+            return weight
+        return WithCurve(weight, (weight[:, None] > weight.new_tensor(self.axis.points)).double())
 
 
 class WeightByLength(SplitMetric):
     """The top unit's mean weight in a split, and the same by number of units."""
 
     family = "shape"
-    whole_split = True
     measures = (Measure("top weight", "none", (0, 1)),)
 
     def keep(self, evidence: Evidence, corpus: Corpus) -> tuple[Tensor, ...]:

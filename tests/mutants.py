@@ -11,7 +11,7 @@ import torch
 from correct_components import Gradients, OnRationale, ToyTask, WeightByLength, Weights
 from torch import Tensor
 
-from attnx.protocols import Metric
+from attnx import Randomness, WithCurve
 from attnx.testing import ToyModel
 from attnx.testing.toy import ToySoftmax
 from attnx.types import Batch, Conclusion, Corpus, Evidence, TaskData, Trace
@@ -46,15 +46,17 @@ def first(data: TaskData, **changes: Any) -> TaskData:
 
 
 def weighing(f: Callable[[Any, Trace], Tensor], needs: tuple[str, ...] = ()) -> Any:
-    return mutant(Weights, needs=needs, __call__=lambda _, model, trace, target: f(model, trace))
+    return mutant(Weights, needs=needs, __call__=lambda _, model, trace, target, random: f(model, trace))
 
 
 def measuring(f: Callable[[Tensor, Batch], Tensor]) -> Any:
-    return mutant(OnRationale, __call__=lambda _, e: f(weight_on_rationale(e), e.trace.batch))
+    return mutant(
+        OnRationale, axis=None, __call__=lambda _, e: f(weight_on_rationale(e).values, e.trace.batch)
+    )
 
 
-def drawing(f: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]) -> Any:
-    return mutant(OnRationale, with_curve=lambda _, e: f(*weight_on_rationale.with_curve(e)))
+def drawing(f: Callable[[Tensor, Tensor], Any], **declared: Any) -> Any:
+    return mutant(OnRationale, __call__=lambda _, e: f(*weight_on_rationale(e)), **declared)
 
 
 def keeping(f: Callable[[Tensor, Batch], Tensor]) -> Any:
@@ -98,7 +100,7 @@ def add_padding(model: ToyModel, batch: Batch, x: Tensor, attention: Tensor | No
 def leave_hook(model: Any, trace: Trace) -> Tensor:
     """Its hook is removed only when all goes well."""
     hook = model.register_forward_hook(lambda *_: None)
-    values = Gradients()(model, trace, trace.predicted)
+    values = Gradients()(model, trace, trace.predicted, Randomness(0))
     hook.remove()
     return values
 
@@ -184,7 +186,7 @@ MUTANTS: dict[str, dict[str, Any]] = {
     "importance-shape": {
         "off the mask": weighing(lambda model, trace: torch.ones_like(trace.attention)),
         "not finite": weighing(lambda model, trace: trace.attention.masked_fill(trace.batch.mask, torch.inf)),
-        "values have shape": weighing(lambda model, trace: trace.attention[:, 1:]),
+        "gave values of shape": weighing(lambda model, trace: trace.attention[:, 1:]),
     },
     "importance-company": {
         "alone gets other values": weighing(lambda model, trace: trace.attention / trace.attention.max())
@@ -225,8 +227,8 @@ MUTANTS: dict[str, dict[str, Any]] = {
         "every example is undefined": measuring(lambda values, batch: values + 0 * values.sum()),
     },
     "metric-curve": {
-        "has shape (6, 2)": drawing(lambda values, curve: (values, curve[:, 1:])),
-        "values beside the curve": drawing(lambda values, curve: (values / 2, curve)),
-        "raised TypeError": mutant(OnRationale, with_curve=Metric.with_curve),
+        "a curve of shape (6, 2)": drawing(lambda values, curve: WithCurve(values, curve[:, 1:])),
+        "an axis and gave no curve": drawing(lambda values, curve: values),
+        "no axis and gave a curve": drawing(WithCurve, axis=None),
     },
 }

@@ -1,7 +1,7 @@
 """Random numbers that belong to an example, not to its place in a batch.
 
 Every draw is a hash of (seed and purpose, example id, draw, unit), so padding, batch order and batch
-composition cannot change it.
+composition cannot change it, and what is drawn for one purpose tells nothing of another.
 """
 
 from __future__ import annotations
@@ -22,12 +22,15 @@ class Randomness:
     """A source of uniform numbers for every unit of every example."""
 
     seed: int
-    purpose: str = ""  # numbers for another purpose are others
+    purpose: tuple[str, ...] = ()
+
+    def to(self, purpose: str) -> Randomness:
+        """Other numbers, for a purpose within this one."""
+        return Randomness(self.seed, (*self.purpose, purpose))
 
     def uniform(self, batch: Batch, draws: int = 1) -> Tensor:
         """[B, draws, L] numbers in [0, 1), the same for an example wherever it stands."""
-        origin = f"{self.seed}{self.purpose}"
-        keys = np.array([_key(origin, example.id) for example in batch.examples], dtype=np.uint64)
+        keys = np.array([self._key(example.id) for example in batch.examples], dtype=np.uint64)
         units = batch.unit_index.cpu().numpy().astype(np.int64).astype(np.uint64)  # [B, L]
         draw = _mix(np.arange(draws, dtype=np.uint64) + np.uint64(1))  # [K]
         state = _mix(keys[:, None, None] ^ draw[None, :, None])  # [B, K, 1]
@@ -35,10 +38,10 @@ class Randomness:
         values = (bits >> np.uint64(11)).astype(np.float64) * 2.0**-53
         return torch.from_numpy(values).to(batch.inputs.device)
 
-
-def _key(origin: str, example_id: str) -> int:
-    digest = hashlib.blake2b(f"{origin}/{example_id}".encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "little")
+    def _key(self, example_id: str) -> int:
+        parts = (str(self.seed), *self.purpose, example_id)
+        told_apart = "".join(f"{len(part)}:{part}" for part in parts)
+        return int.from_bytes(hashlib.blake2b(told_apart.encode(), digest_size=8).digest(), "little")
 
 
 def _mix(x: np.ndarray[Any, np.dtype[np.uint64]]) -> np.ndarray[Any, np.dtype[np.uint64]]:

@@ -14,7 +14,7 @@ def ranked(evidence: Evidence) -> Tensor:
     The draws that part equal values belong to units: neither padding nor company changes them.
     """
     mask = evidence.trace.batch.mask
-    draws = evidence.random.uniform(evidence.trace.batch)[:, 0]  # [B, L]
+    draws = evidence.random.to("ties").uniform(evidence.trace.batch)[:, 0]  # [B, L]
     shuffled = draws.masked_fill(~mask, torch.inf).argsort(1)
     values = evidence.explanation.values.masked_fill(~mask, -torch.inf).gather(1, shuffled)
     return shuffled.gather(1, values.argsort(dim=1, descending=True, stable=True))

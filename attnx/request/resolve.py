@@ -29,20 +29,12 @@ PROTOCOLS: dict[Kind, str] = {
 REQUIRED: dict[Kind, tuple[str, ...]] = {
     "task": ("provides", "load"),
     "model": ("needs", "provides", "encode", "embed", "run", "decode", "reattend", "attention_parameters"),
-    "projection": ("stochastic", "trains_by_expectation", "__call__"),
+    "projection": ("trains_by_expectation", "__call__"),
     "importance": ("needs", "__call__"),
     "study": ("needs", "__call__"),
-    "metric": (
-        "needs",
-        "family",
-        "measures",
-        "reads_explanation",
-        "follows_training",
-        "whole_split",
-        "axis",
-        "__call__",
-    ),
+    "metric": ("needs", "family", "measures", "reads_explanation", "whole_split"),
 }
+METRICS = {False: ("follows_training", "axis", "__call__"), True: ("keep", "conclude")}  # by whole_split
 
 Objects = Mapping[tuple[Kind, str], Any]
 
@@ -183,9 +175,12 @@ def _part(component: Component, choice: Choice, preset: Mapping[str, Any] | None
 
 def _given(kind: Kind, label: str, thing: Any) -> Part:
     """A part made of the caller's own object, which must have what its protocol declares."""
-    for name in REQUIRED[kind]:
+    protocol, required = PROTOCOLS[kind], REQUIRED[kind]
+    if kind == "metric":
+        whole_split = getattr(thing, "whole_split", False)
+        protocol, required = "SplitMetric" if whole_split else "Metric", required + METRICS[whole_split]
+    for name in required:
         if not hasattr(thing, name):
-            protocol = PROTOCOLS[kind]
             raise UsageError(f"'{label}' is not a {kind}: it has no '{name}'. Subclass attnx.{protocol}.")
     return Part(
         kind, label, Options(), getattr(thing, "needs", ()), getattr(thing, "provides", ()), None, thing

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +12,7 @@ import torch
 from torch import Tensor
 
 from ..errors import PluginError
+from ..formulas.randomness import Randomness
 from ..protocols import ImportanceMethod, Model
 from ..types import Batch, Importance, Trace
 
@@ -27,49 +30,61 @@ def trace_of(model: Model, batch: Batch) -> Trace:
     return model.run(batch, model.embed(batch))
 
 
-def attribute(named: Named, model: Model, trace: Trace, target: Tensor) -> Importance:
+def attribute(named: Named, model: Model, trace: Trace, target: Tensor, seed: int = 0) -> Importance:
     """The scores of one importance method, with gradients on only where it declares the need."""
     method: ImportanceMethod = named.component
-    counted: Any = _Counted(model)
+    random = Randomness(seed).to(f"importance {named.label}")
     started = time.perf_counter()
-    with torch.set_grad_enabled("gradient" in method.needs):
-        values = method(counted, trace, target).detach()
+    with torch.set_grad_enabled("gradient" in method.needs), counted_passes(model) as passes:
+        values = method(model, trace, target, random).detach()
     seconds = time.perf_counter() - started
     if values.shape != trace.attention.shape:
         raise PluginError(
             f"importance '{named.label}' gave values of shape {tuple(values.shape)}, "
             f"not {tuple(trace.attention.shape)}"
         )
-    values = values.masked_fill(~trace.batch.mask, 0.0)
-    return Importance(named.label, values, target, seconds, counted.passes)
+    return Importance(named.label, values, target, seconds, passes.count)
 
 
-class _Counted:
-    """A model that counts the examples sent through it."""
+# How many examples a call of each method sends through the model.
+_PASSES: dict[str, Callable[..., int]] = {
+    "run": lambda _, embeddings, **__: len(embeddings),
+    "decode": lambda _, hidden: len(hidden),
+    "reattend": lambda _, attention: attention[..., 0].numel(),
+    "influence": lambda trace: len(trace.batch),
+    "without_each": lambda trace: int(trace.batch.mask.sum()),
+}
 
-    def __init__(self, model: Model) -> None:
-        self._model = model
-        self.passes = 0
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._model, name)
+@dataclass
+class _Passes:
+    count: int = 0
+    depth: int = 0  # a method of the model may call another: only the outer one counts
 
-    def run(self, batch: Batch, embeddings: Tensor, **settings: Any) -> Trace:
-        self.passes += len(embeddings)
-        return self._model.run(batch, embeddings, **settings)
 
-    def decode(self, batch: Batch, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        self.passes += len(hidden)
-        return self._model.decode(batch, hidden)
+@contextmanager
+def counted_passes(model: Model) -> Iterator[_Passes]:
+    """Count the examples that go through a model, which stays the module it is."""
+    passes = _Passes()
+    names = [name for name in _PASSES if hasattr(model, name)]
+    before = {name: vars(model)[name] for name in names if name in vars(model)}
+    for name in names:
+        vars(model)[name] = _counted(getattr(model, name), _PASSES[name], passes)
+    try:
+        yield passes
+    finally:
+        for name in names:
+            del vars(model)[name]
+        vars(model).update(before)
 
-    def reattend(self, trace: Trace, attention: Tensor) -> Tensor:
-        self.passes += attention[..., 0].numel()
-        return self._model.reattend(trace, attention)
 
-    def influence(self, trace: Trace) -> Tensor:
-        self.passes += len(trace.batch)
-        return self._model.influence(trace)  # type: ignore[attr-defined]
+def _counted(method: Callable[..., Any], size: Callable[..., int], passes: _Passes) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        passes.count += 0 if passes.depth else size(*args, **kwargs)
+        passes.depth += 1
+        try:
+            return method(*args, **kwargs)
+        finally:
+            passes.depth -= 1
 
-    def without_each(self, trace: Trace) -> Tensor:
-        self.passes += int(trace.batch.mask.sum())
-        return self._model.without_each(trace)  # type: ignore[attr-defined]
+    return call

@@ -8,10 +8,9 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor
 
+from ..formulas.chunks import COLUMNS, similar_lengths
 from ..protocols import Model
 from ..types import Batch
-
-COLUMNS = 8192  # columns of a batch when no gradient is kept, padding included
 
 
 @contextmanager
@@ -33,19 +32,6 @@ def batches(encoded: Batch, columns: int = COLUMNS) -> Iterator[tuple[Tensor, Ba
     """Rows and batches of similar length, each of about that many columns."""
     for rows in similar_lengths(encoded.lengths, columns):
         yield rows, encoded.take(rows)
-
-
-def similar_lengths(lengths: Tensor, columns: int) -> Iterator[Tensor]:
-    """Rows in groups of similar lengths, each of about that many columns when padded."""
-    order = lengths.argsort(stable=True)
-    ordered = lengths[order].tolist()
-    start = 0
-    while start < len(ordered):
-        stop = start + 1
-        while stop < len(ordered) and ordered[stop] * (stop + 1 - start) <= columns:
-            stop += 1
-        yield order[start:stop]
-        start = stop
 
 
 def shuffled(encoded: Batch, size: int, generator: torch.Generator) -> Iterator[Batch]:

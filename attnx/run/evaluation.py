@@ -123,7 +123,9 @@ def obtain(
     ready = plan.model.make()
     if not isinstance(ready, type):
         return ready.to(device), TrainingRecord(course=(), best_epoch=0)
-    followed = [named for named in metrics if named.component.follows_training]
+    followed = [
+        named for named in metrics if not named.component.whole_split and named.component.follows_training
+    ]
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         model = build(plan, data, device)

@@ -13,7 +13,7 @@ from ..formulas.randomness import Randomness
 from ..progress import Progress
 from ..protocols import Metric, Model, SplitMetric
 from ..report.observations import Cost, Measurement, Observation
-from ..types import Batch, Corpus, Evidence, Importance, Trace
+from ..types import Batch, Corpus, Evidence, Importance, Trace, WithCurve
 from .attribution import Named, attribute, trace_of
 from .batching import batches, evaluating
 
@@ -44,7 +44,8 @@ def observe(
         for rows, batch in batches(encoded):
             trace = trace_of(model, batch)
             importances = {
-                name: attribute(method, model, trace, trace.predicted) for name, method in methods.items()
+                name: attribute(method, model, trace, trace.predicted, seed)
+                for name, method in methods.items()
             }
             for name, found in importances.items():
                 costs[name] = Cost(costs[name].seconds + found.seconds, costs[name].passes + found.passes)
@@ -62,26 +63,36 @@ def observe(
     )
 
 
-def values_of(named: Named, evidence: Evidence) -> Tensor:
-    """The values of a metric as [B, M], whatever number of measures it has."""
-    return _as_table(named, named.component(evidence), evidence)
+def answer_of(named: Named, evidence: Evidence) -> tuple[Tensor, Tensor | None]:
+    """What a metric says of a batch: values [B, M], and a curve where it draws one.
 
-
-def _as_table(named: Named, values: Tensor, evidence: Evidence) -> Tensor:
-    """Values [B], or [B, M], as [B, M]; undefined where a score that was read is not finite."""
+    Undefined where a score that was read is not finite, and so has no order.
+    """
     metric: Metric = named.component
-    values, expected = values.detach(), (len(evidence.trace.batch), len(metric.measures))
-    if values.shape not in (expected, expected[:1]) or (values.ndim == 1 and expected[1] != 1):
-        raise PluginError(
-            f"metric '{named.label}' gave values of shape {tuple(values.shape)}, not {expected}"
-        )
-    return values.reshape(expected).masked_fill(_without_order(metric, evidence)[:, None], torch.nan)
+    answer = metric(evidence)
+    values, curve = answer if isinstance(answer, WithCurve) else (answer, None)
+    rows, columns = len(evidence.trace.batch), len(metric.measures)
+    if values.shape != (rows, columns) and not (values.shape == (rows,) and columns == 1):
+        raise _misshapen(named, "values", values, (rows, columns))
+    points = None if metric.axis is None else (rows, len(metric.axis.points))
+    if (curve is None) != (points is None):
+        wrong = "an axis and gave no curve" if curve is None else "no axis and gave a curve"
+        raise PluginError(f"metric '{named.label}' declares {wrong}")
+    if curve is not None and points is not None and curve.shape != points:
+        raise _misshapen(named, "a curve", curve, points)
+    unread = _without_order(metric, evidence)[:, None]
+    values = values.detach().reshape(rows, columns).masked_fill(unread, torch.nan)
+    return values, None if curve is None else curve.detach().masked_fill(unread, torch.nan)
+
+
+def _misshapen(named: Named, what: str, found: Tensor, expected: tuple[int, ...]) -> PluginError:
+    return PluginError(f"metric '{named.label}' gave {what} of shape {tuple(found.shape)}, not {expected}")
 
 
 def _without_order(metric: Metric, evidence: Evidence) -> Tensor:
-    """[B] True where the explanation or the reference is not finite, and so has no order."""
+    """[B] True where the explanation or the reference is not finite."""
     read = [evidence.explanation] if metric.reads_explanation else []
-    read += [evidence.reference] if evidence.reference is not None else []
+    read += [evidence.compared] if evidence.compared is not None else []
     nothing = torch.zeros_like(evidence.trace.batch.lengths, dtype=torch.bool)
     return sum((~importance.values.isfinite().all(1) for importance in read), nothing)
 
@@ -103,7 +114,7 @@ def pairings(
 
 
 def _tested(
-    metric: Metric, explanations: tuple[Named, ...], baselines: tuple[Named, ...]
+    metric: Metric | SplitMetric, explanations: tuple[Named, ...], baselines: tuple[Named, ...]
 ) -> Sequence[str | None]:
     """The explanations that a metric reads, or None for the model itself.
 
@@ -126,33 +137,27 @@ class Gatherer:
     parts: list[tuple[Tensor, ...]] = field(default_factory=list)
 
     def add(self, model: Model, trace: Trace, importances: dict[str, Importance], seed: int) -> None:
-        component = self.metric.component
+        component: Metric | SplitMetric = self.metric.component
         if self.explanation is not None and not component.reads_explanation:
             trace = attending(model, trace, importances[self.explanation].values)
         evidence = attention_evidence(model, trace, seed)
         if self.explanation is not None:
             evidence = replace(evidence, explanation=importances[self.explanation])
         if self.reference is not None:
-            evidence = replace(evidence, reference=importances[self.reference])
+            evidence = replace(evidence, compared=importances[self.reference])
         if component.whole_split:
-            self.parts.append(tuple(tensor.cpu() for tensor in component.keep(evidence, self.corpus)))
-            return
-        if component.axis is None:
-            self.parts.append((values_of(self.metric, evidence).double().cpu(),))
-            return
-        values, curve = component.with_curve(evidence)
-        values = _as_table(self.metric, values, evidence)
-        curve = curve.masked_fill(_without_order(component, evidence)[:, None], torch.nan)
-        self.parts.append((values.double().cpu(), curve.double().cpu()))
+            kept = component.keep(evidence, self.corpus)
+        else:
+            kept = tuple(part.double() for part in answer_of(self.metric, evidence) if part is not None)
+        self.parts.append(tuple(tensor.cpu() for tensor in kept))
 
     def conclude(self, order: Tensor) -> Measurement:
         """The measurement, with examples put back in order."""
-        metric: Metric = self.metric.component
+        metric: Metric | SplitMetric = self.metric.component
         whole = tuple(torch.cat(tensors)[order] for tensors in zip(*self.parts, strict=True))
         self.parts.clear()
         if metric.whole_split:
-            split_metric: SplitMetric = self.metric.component
-            conclusion = split_metric.conclude(whole, self.corpus)
+            conclusion = metric.conclude(whole, self.corpus)
             values, curves = conclusion.values.double()[None], conclusion.curves
         else:
             values = whole[0]

@@ -19,7 +19,7 @@ from ..request.spec import Training
 from ..types import Batch, TaskData, Trace
 from .attribution import Named, trace_of
 from .batching import batches, evaluating, shuffled
-from .measuring import attention_evidence, values_of
+from .measuring import answer_of, attention_evidence
 
 Objective = Callable[[Model, Batch], Tensor]
 
@@ -149,7 +149,7 @@ def _assess(
                 total_loss += training.deception * float(penalties.sum())
             correct += float((trace.predicted == batch.labels).sum())
             for named in followed:
-                values[named.label].append(values_of(named, attention_evidence(model, trace, seed)))
+                values[named.label].append(answer_of(named, attention_evidence(model, trace, seed))[0])
     means = {
         named.label: dict(
             zip(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import torch
 from torch import Tensor, nn
 
 from ..protocols import ImportanceMethod
@@ -20,8 +19,7 @@ def _values(method: ImportanceMethod, examples: Sequence[Example], model: ToyMod
     batch = model.encode(examples)
     with evaluating(model):
         trace = trace_of(model, batch)
-        with torch.set_grad_enabled("gradient" in method.needs):
-            return batch, method(model, trace, trace.predicted).detach()
+        return batch, attribute(Named("method", method), model, trace, trace.predicted, seed=0).values
 
 
 @law("importance", "values have one finite number per unit and 0 off the mask")
@@ -64,7 +62,7 @@ def model_untouched(method: ImportanceMethod) -> None:
         with evaluating(model):
             trace = trace_of(model, batch)
             try:
-                attribute(Named("method", method), model, trace, trace.predicted)
+                attribute(Named("method", method), model, trace, trace.predicted, seed=0)
             except RuntimeError as error:
                 require("on purpose" in str(error), f"it fails with {error}")
             _require_untouched(model)  # in here: on leaving, the mode is restored whatever was done

@@ -1,7 +1,7 @@
 import torch
 from torch import Tensor
 
-from attnx import Evidence, Measure, Metric
+from attnx import Evidence, Measure, Metric, shares
 
 
 class ImportanceEntropy(Metric):
@@ -15,8 +15,7 @@ class ImportanceEntropy(Metric):
     measures = (Measure("importance-entropy", "none", (0, 1)),)
 
     def __call__(self, evidence: Evidence) -> Tensor:
-        size = evidence.explanation.values.double().abs()  # [B, L], 0 off the mask
-        share = size / size.sum(1, keepdim=True)  # 0/0 where nothing has any importance
+        share = shares(evidence.explanation.values)  # [B, L], NaN where nothing has any importance
         most = evidence.trace.batch.mask.sum(1).double().log()  # [B]
         entropy = torch.special.entr(share).sum(1) / most  # 0/0 for one unit
         return entropy.clamp(0, 1)  # rounding

@@ -30,7 +30,6 @@ class Kendall(Metric):
     )
 
     def __call__(self, evidence: Evidence) -> Tensor:
-        assert evidence.reference is not None  # needed, so given
         scores = (evidence.explanation.values, evidence.reference.values)
         x, y = (values.double().cpu().numpy() for values in scores)  # [B, L]
         columns = agreement(x, y, evidence.trace.batch.mask.cpu().numpy())

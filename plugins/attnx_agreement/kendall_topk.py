@@ -22,7 +22,6 @@ class KendallTopK(Metric):
         self.k = options.k
 
     def __call__(self, evidence: Evidence) -> Tensor:
-        assert evidence.reference is not None  # needed, so given
         mask = evidence.trace.batch.mask
         scores = (evidence.explanation.values, evidence.reference.values)
         x, y = (self._top(values.double(), mask).cpu().numpy() for values in scores)  # [B, L]

@@ -1,6 +1,6 @@
 from torch import Tensor
 
-from attnx import ImportanceMethod, Model, Trace
+from attnx import ImportanceMethod, Model, Randomness, Trace
 
 
 class Oracle(ImportanceMethod):
@@ -11,7 +11,7 @@ class Oracle(ImportanceMethod):
 
     needs = ("rationale",)
 
-    def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
+    def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         batch = trace.batch
         return ((batch.rationale == 1) & batch.mask).to(trace.attention)  # [B, L], NaN == 1 is False
 
@@ -24,6 +24,6 @@ class AntiOracle(ImportanceMethod):
 
     needs = ("rationale",)
 
-    def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
+    def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         batch = trace.batch
         return ((batch.rationale == 0) & batch.mask).to(trace.attention)  # [B, L], NaN == 0 is False

@@ -18,9 +18,9 @@ class PartlyOracle(ImportanceMethod):
 
     def __init__(self, options: PartlyOracleOptions) -> None:
         self.share = options.share
-        self.randomness = Randomness(options.seed, "partly-oracle importance")
+        self.randomness = Randomness(options.seed).to("partly-oracle")  # the same for every share
 
-    def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
+    def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         batch = trace.batch
         right = (batch.rationale == 1) & batch.mask  # [B, L]
         others = (batch.rationale == 0) & batch.mask  # [B, L]

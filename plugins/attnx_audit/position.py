@@ -1,12 +1,12 @@
 from torch import Tensor
 
-from attnx import ImportanceMethod, Model, Trace
+from attnx import ImportanceMethod, Model, Randomness, Trace
 
 
 class First(ImportanceMethod):
     """The earlier a unit stands, the higher its score: from 1 for the first to 1/n for the last."""
 
-    def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
+    def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         place, count = _places(trace)
         mask = trace.batch.mask
         return ((count + 1 - place) / count.clamp_min(1)).masked_fill(~mask, 0.0).to(trace.attention)
@@ -15,7 +15,7 @@ class First(ImportanceMethod):
 class Last(ImportanceMethod):
     """The later a unit stands, the higher its score: from 1/n for the first to 1 for the last."""
 
-    def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
+    def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         place, count = _places(trace)
         return (place / count.clamp_min(1)).masked_fill(~trace.batch.mask, 0.0).to(trace.attention)
 

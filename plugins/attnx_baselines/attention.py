@@ -1,6 +1,6 @@
 from torch import Tensor
 
-from attnx import ImportanceMethod, Model, Trace
+from attnx import ImportanceMethod, Model, Randomness, Trace
 
 
 class Attention(ImportanceMethod):
@@ -8,5 +8,5 @@ class Attention(ImportanceMethod):
 
     needs = ("attention",)
 
-    def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
+    def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         return trace.attention

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnx import DataError, Example, ImportanceMethod, Model, Trace
+from attnx import DataError, Example, ImportanceMethod, Model, Randomness, Trace
 
 from .options import PrecomputedOptions
 from .score_files import read_scores
@@ -28,7 +28,7 @@ class Precomputed(ImportanceMethod):
         self._sizes = sizes
         self._starts = sizes.cumsum() - sizes
 
-    def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
+    def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         rows = [self._row(example) for example in trace.batch.examples]  # [B]
         unit = trace.batch.unit_index.cpu().numpy()  # [B, L]
         place = np.where(unit >= 0, self._starts[rows][:, None] + unit, -1)

@@ -9,10 +9,10 @@ class Random(ImportanceMethod):
     """A point drawn uniformly from the simplex for each example."""
 
     def __init__(self, options: RandomOptions) -> None:
-        self.randomness = Randomness(options.seed, "random importance")
+        self.seed = options.seed
 
-    def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
-        u = self.randomness.uniform(trace.batch)[:, 0]  # [B, L]
+    def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
+        u = random.to(f"seed {self.seed}").uniform(trace.batch)[:, 0]  # [B, L]
         exponential = -u.neg().log1p()  # −log(1 − u), finite as u < 1
         weights = exponential.masked_fill(~trace.batch.mask, 0.0)
         total = weights.sum(1, keepdim=True)

@@ -1,11 +1,11 @@
 from torch import Tensor
 
-from attnx import ImportanceMethod, Model, Trace
+from attnx import ImportanceMethod, Model, Randomness, Trace
 
 
 class Uniform(ImportanceMethod):
     """The same score for every unit."""
 
-    def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
+    def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         mask = trace.batch.mask.to(trace.attention)  # [B, L]
         return mask / mask.sum(1, keepdim=True).clamp_min(1)

@@ -7,7 +7,7 @@ from captum import attr
 from captum.attr._core.deep_lift import SUPPORTED_NON_LINEAR
 from torch import Tensor, nn
 
-from attnx import ImportanceMethod, Model, Trace
+from attnx import ImportanceMethod, Model, Randomness, Trace
 
 from .options import DeepLiftOptions
 from .output import Output, baseline_of, values_by_unit
@@ -28,7 +28,7 @@ class DeepLift(ImportanceMethod):
     def __init__(self, options: DeepLiftOptions) -> None:
         self.options = options
 
-    def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
+    def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         output = Output(model, trace, target, "logit", hold_attention=True)
         network = _Network(output)
         with _tidied(network):

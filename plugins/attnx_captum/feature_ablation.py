@@ -2,7 +2,7 @@ import torch
 from captum import attr
 from torch import Tensor
 
-from attnx import ImportanceMethod, Model, Trace
+from attnx import ImportanceMethod, Model, Randomness, Trace
 
 from .options import BaselineOptions
 from .output import Output, baseline_of, rows_per_pass, values_by_unit
@@ -18,7 +18,7 @@ class FeatureAblation(ImportanceMethod):
     def __init__(self, options: BaselineOptions) -> None:
         self.options = options
 
-    def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
+    def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         output = Output(model, trace, target, self.options.of)
         presence = Presence(output, trace, baseline_of(trace, self.options.baseline))
         found = attr.FeatureAblation(presence).attribute(

@@ -21,14 +21,14 @@ class GradientShap(ImportanceMethod):
     def __init__(self, options: GradientShapOptions) -> None:
         self.options = options
 
-    def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
+    def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         output = Output(model, trace, target, self.options.of)
         gradient = attr.Saliency(output)
         x = trace.embeddings.detach()  # [B, L, E]
         together = rows_per_pass(trace) // len(x)
         total = torch.zeros_like(x)
         for draws in torch.arange(self.options.samples).split(together):
-            drawn = [self.draw(trace, draw) for draw in draws.tolist()]
+            drawn = [self.draw(trace, random, draw) for draw in draws.tolist()]
             alpha = torch.cat([a for a, _ in drawn])[:, None, None]  # [D·B, 1, 1]
             away = x.repeat(len(draws), 1, 1) - torch.cat([b for _, b in drawn])  # [D·B, L, E]
             found = gradient.attribute(
@@ -39,12 +39,12 @@ class GradientShap(ImportanceMethod):
             total += (found * away).unflatten(0, (len(draws), -1)).sum(0)
         return values_by_unit(total / self.options.samples, trace, self.options.absolute)
 
-    def draw(self, trace: Trace, number: int) -> tuple[Tensor, Tensor]:
+    def draw(self, trace: Trace, random: Randomness, number: int) -> tuple[Tensor, Tensor]:
         """α [B] and a baseline [B, L, E], the same for an example wherever it stands."""
         x, units = trace.embeddings.detach(), trace.batch.mask[..., None]
         noisy = x.shape[-1] if self.options.spread else 0
-        random = Randomness(self.options.seed << 32 | number)
-        u = random.uniform(trace.batch, 1 + noisy)  # [B, 1 + E, L]
+        own = random.to(f"seed {self.options.seed}").to(f"draw {number}")
+        u = own.uniform(trace.batch, 1 + noisy)  # [B, 1 + E, L]
         first = trace.batch.mask.int().argmax(1, keepdim=True)  # [B, 1] the first unit draws for all
         alpha = u[:, 0].gather(1, first)[:, 0].to(x)
         baseline = baseline_of(trace, self.options.baseline)

@@ -1,7 +1,7 @@
 from captum import attr
 from torch import Tensor
 
-from attnx import ImportanceMethod, Model, Trace
+from attnx import ImportanceMethod, Model, Randomness, Trace
 
 from .options import OutputOptions
 from .output import Output, values_by_unit
@@ -18,7 +18,7 @@ class InputXGradient(ImportanceMethod):
     def __init__(self, options: OutputOptions) -> None:
         self.options = options
 
-    def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
+    def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         output = Output(model, trace, target, self.options.of)
         found = attr.InputXGradient(output).attribute(
             trace.embeddings.detach().requires_grad_(), additional_forward_args=output.rows

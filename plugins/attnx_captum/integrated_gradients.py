@@ -1,7 +1,7 @@
 from captum import attr
 from torch import Tensor
 
-from attnx import ImportanceMethod, Model, Trace
+from attnx import ImportanceMethod, Model, Randomness, Trace
 
 from .options import IntegratedGradientsOptions
 from .output import Output, baseline_of, rows_per_pass, values_by_unit
@@ -18,7 +18,7 @@ class IntegratedGradients(ImportanceMethod):
     def __init__(self, options: IntegratedGradientsOptions) -> None:
         self.options = options
 
-    def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
+    def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         output = Output(model, trace, target, self.options.of)
         found = attr.IntegratedGradients(output).attribute(
             trace.embeddings.detach(),

@@ -2,7 +2,7 @@ import torch
 from captum._utils.models.linear_model import SkLearnLinearRegression
 from torch import Tensor
 
-from attnx import ImportanceMethod, Model, Trace
+from attnx import ImportanceMethod, Model, Randomness, Trace
 
 from .options import KernelShapOptions
 from .subsets import Subsets, fitted_weights
@@ -20,8 +20,8 @@ class KernelShap(ImportanceMethod):
     def __init__(self, options: KernelShapOptions) -> None:
         self.options = options
 
-    def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
-        return fitted_weights(draw, SkLearnLinearRegression, model, trace, target, self.options)
+    def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
+        return fitted_weights(draw, SkLearnLinearRegression, model, trace, target, random, self.options)
 
 
 def draw(by_unit: Tensor, by_subset: Tensor) -> Subsets:

@@ -3,7 +3,7 @@ from captum._utils.models.linear_model import SkLearnLasso, SkLearnLinearRegress
 from captum._utils.models.model import Model as Regression
 from torch import Tensor
 
-from attnx import ImportanceMethod, Model, Trace
+from attnx import ImportanceMethod, Model, Randomness, Trace
 
 from .options import LimeOptions
 from .subsets import Subsets, fitted_weights
@@ -19,8 +19,8 @@ class Lime(ImportanceMethod):
     def __init__(self, options: LimeOptions) -> None:
         self.options = options
 
-    def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
-        return fitted_weights(self._draw, self._regression, model, trace, target, self.options)
+    def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
+        return fitted_weights(self._draw, self._regression, model, trace, target, random, self.options)
 
     def _draw(self, by_unit: Tensor, by_subset: Tensor) -> Subsets:
         present = (by_unit < 0.5).float()  # [S, n]

@@ -5,9 +5,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from attnx import Model, Trace, class_output
-
-COLUMNS = 8192  # of one pass
+from attnx import Model, Trace, class_output, mean_embedding, passes_at_once
 
 
 class Output:
@@ -51,7 +49,7 @@ class Output:
 def rows_per_pass(trace: Trace) -> int:
     """How many rows of this batch's width are run at a time: the batch once at least."""
     rows, columns = trace.batch.mask.shape
-    return max(rows, COLUMNS // max(1, columns))
+    return max(rows, passes_at_once(columns))
 
 
 def baseline_of(trace: Trace, kind: Literal["zero", "mean"]) -> Tensor:
@@ -60,8 +58,7 @@ def baseline_of(trace: Trace, kind: Literal["zero", "mean"]) -> Tensor:
     units = trace.batch.mask[..., None]  # [B, L, 1]
     if kind == "zero":
         return x.masked_fill(units, 0.0)
-    mean = (x * units).sum(1, keepdim=True) / units.sum(1, keepdim=True).clamp_min(1)  # [B, 1, E]
-    return torch.where(units, mean, x)
+    return torch.where(units, mean_embedding(trace)[:, None], x)
 
 
 def values_by_unit(found: Tensor, trace: Trace, absolute: bool) -> Tensor:

@@ -8,10 +8,10 @@ from captum import attr
 from captum._utils.models.model import Model as Regression
 from torch import Tensor
 
-from attnx import Model, Randomness, Trace
+from attnx import Model, Randomness, Trace, passes_at_once
 
 from .options import SubsetOptions
-from .output import COLUMNS, Output, baseline_of, values_by_unit
+from .output import Output, baseline_of, values_by_unit
 from .presence import OneExample, Presence
 
 
@@ -33,6 +33,7 @@ def fitted_weights(
     model: Model,
     trace: Trace,
     target: Tensor,
+    random: Randomness,
     options: SubsetOptions,
 ) -> Tensor:
     """[B, L] the weights of a linear model of the output, fitted by Captum example by example.
@@ -48,14 +49,15 @@ def fitted_weights(
             with_it, without_it = example(torch.eye(2, 1, device=values.device))
             values[row, example.columns] = (with_it - without_it).to(values)
         elif len(example.columns) > 1:
-            subsets = _drawn(draw, example, options)
+            subsets = _drawn(draw, example, random, options)
             values[row, example.columns] = _fitted(regression(), example, subsets).to(values)
     return values_by_unit(values, trace, options.absolute)
 
 
-def _drawn(draw: Draw, example: OneExample, options: SubsetOptions) -> Subsets:
+def _drawn(draw: Draw, example: OneExample, random: Randomness, options: SubsetOptions) -> Subsets:
     size = max(options.samples, 2 * len(example.columns) + 2)
-    u = Randomness(options.seed).uniform(example.batch, 2 * size)[0][:, example.columns]  # [2S, n]
+    own = random.to(f"seed {options.seed}")
+    u = own.uniform(example.batch, 2 * size)[0][:, example.columns]  # [2S, n]
     return draw(u[:size], u[size:, 0])
 
 
@@ -75,6 +77,6 @@ def _fitted(regression: Regression, example: OneExample, subsets: Subsets) -> Te
         fitted: Tensor = lime.attribute(
             torch.ones_like(subsets.present[:1]),
             n_samples=len(subsets.present),
-            perturbations_per_eval=max(1, COLUMNS // example.batch.mask.shape[1]),
+            perturbations_per_eval=passes_at_once(example.batch.mask.shape[1]),
         )
     return fitted.flatten()

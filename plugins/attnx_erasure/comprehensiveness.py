@@ -1,6 +1,4 @@
-from torch import Tensor
-
-from attnx import Axis, Evidence, Measure, Metric
+from attnx import Axis, Evidence, Measure, Metric, WithCurve
 
 from .erasure_curve import probability_falls, taken
 from .options import ErasureCurveOptions
@@ -21,9 +19,6 @@ class Comprehensiveness(Metric):
         self.bins = options.bins
         self.axis = Axis("probability lost without the top units", "% of units deleted", options.bins)
 
-    def __call__(self, evidence: Evidence) -> Tensor:
-        return self.with_curve(evidence)[0]
-
-    def with_curve(self, evidence: Evidence) -> tuple[Tensor, Tensor]:
+    def __call__(self, evidence: Evidence) -> WithCurve:
         falls = probability_falls(evidence, taken(evidence, self.bins))  # [B, T]
-        return falls.mean(1), falls
+        return WithCurve(falls.mean(1), falls)

@@ -1,9 +1,7 @@
 import torch
 from torch import Tensor
 
-from attnx import Batch, Model, Trace
-
-from .buckets import equal_lengths
+from attnx import Batch, Model, Trace, equal_lengths
 
 
 def logits_without_each(model: Model, trace: Trace) -> Tensor:
@@ -21,7 +19,7 @@ def without(batch: Batch, rows: Tensor, columns: Tensor) -> Batch:
     """These rows, which have one length, each without one column; examples and unit indices stay."""
     length = int(batch.lengths[rows[0]])
     before = torch.arange(length - 1, device=columns.device)
-    return only(batch, rows, before + (before >= columns[:, None]))
+    return batch.keep(rows, before + (before >= columns[:, None]))
 
 
 def logits_of_kept(model: Model, batch: Batch, rows: Tensor, kept: Tensor) -> Tensor:
@@ -31,22 +29,7 @@ def logits_of_kept(model: Model, batch: Batch, rows: Tensor, kept: Tensor) -> Te
     order: list[Tensor] = []
     for bucket in equal_lengths(lengths):
         columns = kept[bucket].nonzero()[:, 1].view(len(bucket), -1)  # [r, length]
-        shorter = only(batch, rows[bucket], columns)
+        shorter = batch.keep(rows[bucket], columns)
         logits.append(model.run(shorter, model.embed(shorter)).logits)
         order.append(bucket)
     return torch.cat(logits)[torch.cat(order).argsort()]
-
-
-def only(batch: Batch, rows: Tensor, kept: Tensor) -> Batch:
-    """These rows, each with its columns [R, length] alone; examples and unit indices stay."""
-    at = (rows[:, None], kept)
-    return Batch(
-        examples=tuple(batch.examples[row] for row in rows.tolist()),
-        inputs=batch.inputs[at],
-        mask=batch.mask[at],
-        unit_index=batch.unit_index[at],
-        lengths=torch.full_like(batch.lengths[rows], kept.shape[1]),
-        labels=batch.labels[rows],
-        rationale=batch.rationale[at],
-        query=None if batch.query is None else batch.query[rows],
-    )

@@ -2,12 +2,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from attnx import ImportanceMethod, Model, Trace
+from attnx import ImportanceMethod, Model, Randomness, Trace, at_once, attention_without
 
 from .change import change_of_output
 from .options import HiddenLeaveOneOutOptions
-
-WEIGHTS = 2**22  # attention weights handed to the model at a time
 
 
 class HiddenLeaveOneOut(ImportanceMethod):
@@ -23,11 +21,10 @@ class HiddenLeaveOneOut(ImportanceMethod):
     def __init__(self, options: HiddenLeaveOneOutOptions) -> None:
         self.options = options
 
-    def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
+    def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         mask = trace.batch.mask
         columns = torch.arange(mask.shape[1], device=mask.device)
-        together = max(1, WEIGHTS // max(1, mask.numel()))
-        changes = [self._change(model, trace, target, some) for some in columns.split(together)]
+        changes = [self._change(model, trace, target, some) for some in columns.split(at_once(mask.numel()))]
         values = torch.cat(changes, 1)  # [B, L]
         values = values.masked_fill(~mask | (mask.sum(1, keepdim=True) == 1), 0.0)
         if self.options.normalise:
@@ -36,18 +33,10 @@ class HiddenLeaveOneOut(ImportanceMethod):
 
     def _change(self, model: Model, trace: Trace, target: Tensor, columns: Tensor) -> Tensor:
         """[B, K] the change of the output without each of these K columns."""
-        without = model.reattend(trace, attention_without(trace, columns))  # [B, K, C]
+        removed = columns[:, None] == torch.arange(trace.attention.shape[1], device=columns.device)  # [K, L]
+        attention = attention_without(trace.attention, trace.batch.mask, removed.expand(len(target), -1, -1))
+        without = model.reattend(trace, attention.nan_to_num())  # [B, K, C]
         change = change_of_output(trace.logits, without)
         if self.options.of == "average":
             return change.mean(-1)
         return change[torch.arange(len(target), device=target.device), :, target]
-
-
-def attention_without(trace: Trace, columns: Tensor) -> Tensor:
-    """[B, K, L] attention with each of K columns at 0 and the rest brought back to a sum of 1."""
-    kept = columns[:, None] != torch.arange(trace.attention.shape[1], device=columns.device)  # [K, L]
-    without = trace.attention[:, None] * kept
-    others = (trace.batch.mask[:, None] & kept).to(without)
-    without = torch.where(without.sum(-1, keepdim=True) == 0, others, without)
-    total = without.sum(-1, keepdim=True)  # 0 for an only unit
-    return without / total.masked_fill(total == 0, 1.0)

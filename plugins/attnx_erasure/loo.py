@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from attnx import DeletingModel, ImportanceMethod, Model, Trace
+from attnx import DeletingModel, ImportanceMethod, Model, Randomness, Trace
 
 from .change import change_of_output
 from .deletion import logits_without_each
@@ -24,7 +24,7 @@ class LeaveOneOut(ImportanceMethod):
     def __init__(self, options: LeaveOneOutOptions) -> None:
         self.options = options
 
-    def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
+    def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         change = change_of_output(trace.logits, self._logits(model, trace))  # [B, L, C]
         if self.options.of == "average":
             values = change.mean(-1)  # [B, L]

@@ -1,6 +1,4 @@
-from torch import Tensor
-
-from attnx import Axis, Evidence, Measure, Metric
+from attnx import Axis, Evidence, Measure, Metric, WithCurve
 
 from .erasure_curve import probability_falls, taken
 from .options import ErasureCurveOptions
@@ -21,10 +19,7 @@ class Sufficiency(Metric):
         self.bins = options.bins
         self.axis = Axis("probability lost with the top units alone", "% of units kept", options.bins)
 
-    def __call__(self, evidence: Evidence) -> Tensor:
-        return self.with_curve(evidence)[0]
-
-    def with_curve(self, evidence: Evidence) -> tuple[Tensor, Tensor]:
+    def __call__(self, evidence: Evidence) -> WithCurve:
         mask = evidence.trace.batch.mask[:, None]
         falls = probability_falls(evidence, mask & ~taken(evidence, self.bins))  # [B, T]
-        return falls.mean(1), falls
+        return WithCurve(falls.mean(1), falls)

@@ -1,7 +1,7 @@
 import torch
 from torch import Tensor
 
-from attnx import ImportanceMethod, Model, Trace, class_output
+from attnx import ImportanceMethod, Model, Randomness, Trace, class_output
 
 from .options import AttentionGradientOptions
 
@@ -17,7 +17,7 @@ class AttentionGradient(ImportanceMethod):
     def __init__(self, options: AttentionGradientOptions) -> None:
         self.options = options
 
-    def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
+    def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         a = trace.attention.detach().requires_grad_()  # [B, L]
         output = class_output(model.reattend(trace, a), target, self.options.of)  # [B]
         (gradient,) = torch.autograd.grad(output.sum(), a)

@@ -1,6 +1,6 @@
 from torch import Tensor
 
-from attnx import Model, Trace
+from attnx import Model, Randomness, Trace
 
 from .attention_gradient import AttentionGradient
 
@@ -11,5 +11,5 @@ class AttentionXGradient(AttentionGradient):
     a_i · ∂p_ŷ/∂a_i, signed.
     """
 
-    def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
-        return trace.attention.detach() * super().__call__(model, trace, target)
+    def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
+        return trace.attention.detach() * super().__call__(model, trace, target, random)

@@ -2,7 +2,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from attnx import ImportanceMethod, Model, Trace, class_output
+from attnx import ImportanceMethod, Model, Randomness, Trace, class_output
 
 from .options import GradientOptions
 
@@ -19,7 +19,7 @@ class Gradient(ImportanceMethod):
     def __init__(self, options: GradientOptions) -> None:
         self.options = options
 
-    def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
+    def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         embeddings = trace.embeddings.detach().requires_grad_()  # [B, L, E]
         held = trace.attention if self.options.attention == "fixed" else None
         logits = model.run(trace.batch, embeddings, attention=held).logits  # [B, C]

@@ -3,7 +3,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from attnx import Model, Trace, class_output
+from attnx import Model, Randomness, Trace, class_output
 
 from .gradient import Gradient
 
@@ -17,7 +17,7 @@ class HiddenGradient(Gradient):
 
     needs = ("gradient", "hidden")  # type: ignore[assignment]
 
-    def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
+    def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         hidden = trace.hidden.detach().requires_grad_()  # [B, L, H]
         if self.options.attention == "fixed":
             logits = model.reattend(replace(trace, hidden=hidden), trace.attention.detach())  # [B, C]

@@ -1,7 +1,7 @@
 import torch
 from torch import Tensor
 
-from attnx import ImportanceMethod, Model, Trace
+from attnx import ImportanceMethod, Model, Randomness, Trace
 
 from .influence import shares_of_influence
 from .options import InfluenceOptions
@@ -20,7 +20,7 @@ class InfluenceOnStates(ImportanceMethod):
     def __init__(self, options: InfluenceOptions) -> None:
         self.options = options
 
-    def __call__(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
+    def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         values = torch.zeros_like(trace.attention)  # [B, L]
         for rows, part, g in shares_of_influence(model, trace):
             w = g.sum(2)  # [R, P] 1 for a hidden state that some unit influences, else 0

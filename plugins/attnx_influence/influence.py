@@ -8,9 +8,7 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from attnx import InfluencingModel, Model, Trace
-
-CELLS = 2**21  # of an influence matrix that is held at once
+from attnx import InfluencingModel, Model, Trace, at_once
 
 
 def shares_of_influence(model: Model, trace: Trace) -> Iterator[tuple[Tensor, Trace, Tensor]]:
@@ -49,22 +47,7 @@ def one_pass_each(model: Model, trace: Trace) -> Tensor:
 
 
 def _parts(trace: Trace) -> Iterator[tuple[Tensor, Trace]]:
-    """A trace in pieces of at most CELLS pairs of columns, or of one example."""
+    """A trace in pieces that hold as many pairs of columns as are made at once, or one example."""
     rows, columns = trace.batch.mask.shape
-    if rows * columns**2 <= CELLS:
-        yield torch.arange(rows, device=trace.batch.mask.device), trace
-        return
-    for some in torch.arange(rows, device=trace.batch.mask.device).split(max(1, CELLS // columns**2)):
-        batch = trace.batch.take(some)
-        used = batch.mask.shape[1]
-        yield (
-            some,
-            Trace(
-                batch=batch,
-                embeddings=trace.embeddings[some, :used],
-                hidden=trace.hidden[some, :used],
-                scores=trace.scores[some, :used],
-                attention=trace.attention[some, :used],
-                logits=trace.logits[some],
-            ),
-        )
+    for some in torch.arange(rows, device=trace.batch.mask.device).split(at_once(columns**2)):
+        yield some, trace.take(some)

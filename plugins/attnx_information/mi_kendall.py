@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from attnx import Axis, Conclusion, Corpus, Evidence, Measure, SplitMetric
+from attnx import Axis, Conclusion, Corpus, Evidence, Measure, SplitMetric, shares, weighted_tau
 
 from .kmeans import kmeans
 from .mutual_information import mutual_information, shuffled
@@ -41,7 +41,6 @@ class MiKendall(SplitMetric):
 
     needs = ("hidden",)
     family = "information"
-    whole_split = True
     measures = (
         Measure("tau", "up", (-1, 1)),
         Measure("tau-corrected", "up", (-1, 1)),
@@ -59,29 +58,28 @@ class MiKendall(SplitMetric):
         """States [B, K, H] and shares [B, K] of the top ranks, NaN beyond the last; logits; a place."""
         trace, mask = evidence.trace, evidence.trace.batch.mask
         ranks = self._most_ranks(corpus)
-        size = evidence.explanation.values.double().abs()  # [B, L], 0 off the mask
-        shares = (size / size.sum(1, keepdim=True)).masked_fill(~mask, -1.0)
-        shares = F.pad(shares, (0, max(0, ranks - mask.shape[1])), value=-1.0)
-        ranked, order = shares.sort(dim=1, descending=True, stable=True)
+        share = shares(evidence.explanation.values).masked_fill(~mask, -1.0)  # [B, L]
+        share = F.pad(share, (0, max(0, ranks - mask.shape[1])), value=-1.0)
+        ranked, order = share.sort(dim=1, descending=True, stable=True)
         ranked, order = ranked[:, :ranks], order[:, :ranks].clamp_max(mask.shape[1] - 1)  # [B, K]
         hidden = trace.hidden.gather(1, order[..., None].expand(-1, -1, trace.hidden.shape[-1]))  # [B, K, H]
         # a number of the example's own puts examples in an order that no shuffling of the split changes
-        place = evidence.random.uniform(trace.batch)[:, 0].masked_fill(~mask, 1.0).amin(1)  # [B]
+        place = evidence.random.to("order").uniform(trace.batch)[:, 0].masked_fill(~mask, 1.0).amin(1)  # [B]
         return hidden.float(), ranked.masked_fill(ranked < 0, torch.nan), trace.logits.double(), place
 
     def conclude(self, kept: tuple[Tensor, ...], corpus: Corpus) -> Conclusion:
-        hidden, shares, logits, place = kept
-        k = int(((shares > NEGLIGIBLE).double().mean(0) >= MOST).sum())  # shares fall with rank
+        hidden, share, logits, place = kept
+        k = int(((share > NEGLIGIBLE).double().mean(0) >= MOST).sum())  # shares fall with rank
         order = place.argsort()
-        stay = order[~shares[order, :k].isnan().any(1)]  # [n]
-        mean_share = shares[stay, :k].T.contiguous().mean(1)  # [k] ā_r
+        stay = order[~share[order, :k].isnan().any(1)]  # [n]
+        mean_share = share[stay, :k].T.contiguous().mean(1)  # [k] ā_r
         clusters, labels = self._clusters(hidden, stay, k)
         m = corrected = torch.full_like(mean_share, torch.nan)
         if clusters:
             m, corrected = self._information(labels, self._outputs(logits[stay]))
         values = [
-            weighted_tau(m, mean_share),
-            weighted_tau(corrected, mean_share),
+            _tau(m, mean_share),
+            _tau(corrected, mean_share),
             float(m[0]) if k else math.nan,
             float(corrected[0]) if k else math.nan,
             k,
@@ -136,11 +134,6 @@ class MiKendall(SplitMetric):
         return torch.Generator().manual_seed(self.options.seed)
 
 
-def weighted_tau(x: Tensor, w: Tensor) -> float:
-    """Shieh's τ_w = Σ_{i<j} w_i w_j sgn(x_i − x_j) sgn(w_i − w_j) / Σ_{i<j} w_i w_j, of x and w [k] itself.
-
-    NaN where x is, and for fewer than two weights that are not 0.
-    """
-    pair = torch.triu(w[:, None] * w, diagonal=1)  # [k, k]
-    agree = (x[:, None] - x).sign() * (w[:, None] - w).sign()
-    return math.nan if x.isnan().any() else float((pair * agree).sum() / pair.sum())  # sgn(NaN) is 0
+def _tau(x: Tensor, w: Tensor) -> float:
+    """Shieh's τ_w of x [k] with the weights w [k] themselves; NaN where x is."""
+    return math.nan if x.isnan().any() else float(weighted_tau(x[None], w[None], w[None]))

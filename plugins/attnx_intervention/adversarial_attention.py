@@ -52,7 +52,7 @@ class AdversarialAttention(Metric):
 def _starts(evidence: Evidence, count: int) -> Tensor:
     """[B, K, L] normal scores, −inf off the mask; log(1/n) is left out, as softmax does not see it."""
     mask = evidence.trace.batch.mask
-    u = evidence.random.uniform(evidence.trace.batch, count)  # [B, K, L]
+    u = evidence.random.to("starts").uniform(evidence.trace.batch, count)  # [B, K, L]
     normal = torch.special.ndtri(u.clamp(2.0**-54, 1 - 2.0**-53))
     outside = ~mask & mask.any(1, keepdim=True)  # an example without units has nowhere to be masked
     return (SPREAD * normal).masked_fill(outside[:, None], -torch.inf)

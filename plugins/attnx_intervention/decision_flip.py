@@ -12,8 +12,7 @@ class DecisionFlip(Metric):
 
     A table of two by two: the argmax changes when the weight of the explanation's top unit i* is
     set to 0 and attention renormalised, when that of a unit r drawn from the others is, both, or
-    neither. i* and r are those of `delta-js`. Undefined where a removed unit held all attention, as
-    an only unit does.
+    neither. i* and r are those of `delta-js`. Undefined for an only unit: nothing is left without it.
     """
 
     needs = ("attention",)
@@ -28,7 +27,7 @@ class DecisionFlip(Metric):
     def __call__(self, evidence: Evidence) -> Tensor:
         a = evidence.trace.attention
         removed = torch.nn.functional.one_hot(top_and_other(evidence), a.shape[1]).bool()  # [B, 2, L]
-        logits = logits_under(evidence, without(a, removed))  # [B, 2, C]
+        logits = logits_under(evidence, without(evidence, removed))  # [B, 2, C]
         flipped = logits.argmax(-1) != evidence.trace.predicted[:, None]  # [B, 2]
         top, other = flipped.unbind(1)
         cells = torch.stack([top & other, top & ~other, ~top & other, ~top & ~other], dim=1)  # [B, 4]

@@ -1,9 +1,8 @@
 import math
 
 import torch
-from torch import Tensor
 
-from attnx import Axis, Evidence, Measure, Metric, js_divergence
+from attnx import Axis, Evidence, Measure, Metric, WithCurve, js_divergence
 
 from .bins import by_bin, centres
 from .ranking import top_and_other
@@ -18,8 +17,7 @@ class DeltaJs(Metric):
     ΔJS = JS(p, q_{i*}) − JS(p, q_r), where i* is the explanation's top unit, r is drawn uniformly
     from the others, and q_i is the output with a_i set to 0 and attention renormalised, the
     representations as they were. Beside it: whether ΔJS is negative, and the difference of weights
-    a_{i*} − a_r it is read against. Undefined where a removed unit held all attention, as an only
-    unit does.
+    a_{i*} − a_r it is read against. Undefined for an only unit: nothing is left without it.
     """
 
     needs = ("attention",)
@@ -31,17 +29,14 @@ class DeltaJs(Metric):
     )
     axis = Axis("mean ΔJS", "a_i* − a_r", centres(-1, 1))
 
-    def __call__(self, evidence: Evidence) -> Tensor:
+    def __call__(self, evidence: Evidence) -> WithCurve:
         a = evidence.trace.attention
         pair = top_and_other(evidence)  # [B, 2]
         removed = torch.nn.functional.one_hot(pair, a.shape[1]).bool()  # [B, 2, L]
         p = evidence.trace.logits.double().softmax(-1)[:, None]  # [B, 1, C]
-        js = js_divergence(p, probabilities_under(evidence, without(a, removed)))  # [B, 2]
+        js = js_divergence(p, probabilities_under(evidence, without(evidence, removed)))  # [B, 2]
         delta = js[:, 0] - js[:, 1]
         weight = a.double().gather(1, pair)  # [B, 2]
         values = torch.stack([delta, (delta < -ROUNDING).double(), weight[:, 0] - weight[:, 1]], dim=1)
-        return values.masked_fill(delta.isnan()[:, None], torch.nan)
-
-    def with_curve(self, evidence: Evidence) -> tuple[Tensor, Tensor]:
-        values = self(evidence)
-        return values, by_bin(values[:, 0], values[:, 2], self.axis.points)
+        values = values.masked_fill(delta.isnan()[:, None], torch.nan)
+        return WithCurve(values, by_bin(values[:, 0], values[:, 2], self.axis.points))

@@ -10,10 +10,11 @@ class FlipFraction(Metric):
     """How much must be removed, most important units first, until the decision flips.
 
     Weights are set to 0 in the order of the explanation, attention renormalised over the rest,
-    until the argmax changes: the fraction of units removed, and of the attention's mass. An example
-    whose decision stays as long as any attention is left never flips; it is counted apart, and has
-    no fraction. Undefined for an example of one unit. The four rankings of Serrano and Smith are
-    four explanations: attention, attention-gradient, attention-x-gradient and random.
+    until the argmax changes: the fraction of units removed, and of the attention's mass. Once those
+    left have no weight, they share attention equally. An example whose decision stays to the last
+    unit never flips; it is counted apart, and has no fraction. Undefined for an example of one
+    unit. The four rankings of Serrano and Smith are four explanations: attention,
+    attention-gradient, attention-x-gradient and random.
     """
 
     needs = ("attention",)
@@ -44,7 +45,7 @@ def _flips(evidence: Evidence, place: Tensor) -> Tensor:
     counts = torch.arange(1, max(2, a.shape[1]), device=a.device)  # [K] all but one, at least one
     found = []
     for k in counts.split(alternatives_at_once(a)):
-        weights = without(a, place[:, None] < k[:, None])  # [B, k, L]
+        weights = without(evidence, place[:, None] < k[:, None])  # [B, k, L]
         logits = evidence.model.reattend(evidence.trace, weights)  # [B, k, C]
         found.append((logits.argmax(-1) != predicted) & ~logits.isnan().any(-1))
     return torch.cat(found, dim=1)

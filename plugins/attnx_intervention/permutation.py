@@ -1,7 +1,7 @@
 import torch
 from torch import Tensor
 
-from attnx import Axis, Evidence, Measure, Metric, total_variation
+from attnx import Axis, Evidence, Measure, Metric, WithCurve, total_variation
 
 from .bins import by_bin, centres
 from .options import PermutationOptions
@@ -28,21 +28,19 @@ class Permutation(Metric):
     def __init__(self, options: PermutationOptions) -> None:
         self.permutations = options.permutations
 
-    def __call__(self, evidence: Evidence) -> Tensor:
+    def __call__(self, evidence: Evidence) -> WithCurve:
         a, mask = evidence.trace.attention, evidence.trace.batch.mask
         p = evidence.trace.logits.double().softmax(-1)[:, None]  # [B, 1, C]
-        draws = evidence.random.uniform(evidence.trace.batch, self.permutations)  # [B, K, L]
+        random = evidence.random.to("permutations")
+        draws = random.uniform(evidence.trace.batch, self.permutations)  # [B, K, L]
         change = [
             total_variation(p, probabilities_under(evidence, _permuted(a, mask, part)))
             for part in draws.split(alternatives_at_once(a), dim=1)
         ]
         median = torch.cat(change, dim=1).quantile(0.5, dim=1)  # [B]
         values = torch.stack([median, a.double().amax(1).clamp_max(1.0)], dim=1)
-        return values.masked_fill(~mask.any(1, keepdim=True), torch.nan)
-
-    def with_curve(self, evidence: Evidence) -> tuple[Tensor, Tensor]:
-        values = self(evidence)
-        return values, by_bin(values[:, 0], values[:, 1], self.axis.points)
+        values = values.masked_fill(~mask.any(1, keepdim=True), torch.nan)
+        return WithCurve(values, by_bin(values[:, 0], values[:, 1], self.axis.points))
 
 
 def _permuted(attention: Tensor, mask: Tensor, draws: Tensor) -> Tensor:

@@ -12,6 +12,6 @@ def top_and_other(evidence: Evidence) -> Tensor:
     An example of one unit has no other: r is any column.
     """
     top = ranked(evidence)[:, :1]  # [B, 1]
-    draw = evidence.random.uniform(evidence.trace.batch, draws=2)[:, 1]  # [B, L]
+    draw = evidence.random.to("other unit").uniform(evidence.trace.batch)[:, 0]  # [B, L]
     among = draw.masked_fill(~evidence.trace.batch.mask, -1.0).scatter(1, top, -1.0)
     return torch.cat([top, among.argmax(1, keepdim=True)], dim=1)

@@ -1,21 +1,14 @@
-"""Attention with units taken out of it, and the outputs under many attentions at once."""
+"""The outputs under many attentions at once."""
 
 import torch
 from torch import Tensor
 
-from attnx import Evidence
-
-WEIGHTS = 2**18  # of one call, over examples, alternatives and columns: bounds the memory it takes
+from attnx import Evidence, at_once, attention_without
 
 
-def without(attention: Tensor, removed: Tensor) -> Tensor:
-    """[B, K, L] attention [B, L] renormalised over what is not in `removed` [B, K, L].
-
-    Where no weight is left there is nothing to renormalise: 0/0, the weights and all that follows
-    from them are NaN.
-    """
-    left = attention.double()[:, None].masked_fill(removed, 0.0)  # [B, K, L]
-    return (left / left.sum(-1, keepdim=True)).to(attention.dtype)
+def without(evidence: Evidence, removed: Tensor) -> Tensor:
+    """[B, K, L] the model's attention without the units in `removed` [B, K, L]."""
+    return attention_without(evidence.trace.attention, evidence.trace.batch.mask, removed)
 
 
 def logits_under(evidence: Evidence, weights: Tensor) -> Tensor:
@@ -31,4 +24,4 @@ def probabilities_under(evidence: Evidence, weights: Tensor) -> Tensor:
 
 def alternatives_at_once(weights: Tensor) -> int:
     """How many alternatives [B, ..., L] go into one call."""
-    return max(1, WEIGHTS // max(1, weights.shape[0] * weights.shape[-1]))
+    return at_once(weights.shape[0] * weights.shape[-1])

@@ -23,8 +23,6 @@ class GumbelSoftmax(nn.Module, AttentionProjection):
     remove most of it.
     """
 
-    stochastic = True
-
     def __init__(self, options: GumbelSoftmaxOptions) -> None:
         super().__init__()
         self.temperature = options.temperature

@@ -1,7 +1,7 @@
 import torch
 from torch import Tensor
 
-from attnx import Axis, Evidence, Measure, Metric
+from attnx import Axis, Evidence, Measure, Metric, WithCurve, shares
 
 from .options import FocusOptions
 
@@ -25,26 +25,23 @@ class Focus(Metric):
         Measure("ffpf", "down", (0, 1)),
     )
 
+    axis: Axis
+
     def __init__(self, options: FocusOptions) -> None:
         thresholds = torch.linspace(0, 1, options.points, dtype=torch.float64).tolist()
         self.axis = Axis("foreground weight above t", "t", tuple(thresholds))
 
-    def __call__(self, evidence: Evidence) -> Tensor:
+    def __call__(self, evidence: Evidence) -> WithCurve:
         trace = evidence.trace
         ft = _focus_true(evidence)  # [B]
         pt = (trace.predicted == trace.batch.labels).to(ft)  # [B]
-        return torch.stack([ft, ft * pt, (1 - ft) * pt, ft * (1 - pt), (1 - ft) * (1 - pt)], dim=1)
-
-    def with_curve(self, evidence: Evidence) -> tuple[Tensor, Tensor]:
-        size = evidence.explanation.values.double().abs()  # [B, L]
-        weight = size / size.sum(1, keepdim=True)  # [B, L] shares, as attention has them
-        on = evidence.trace.batch.rationale.masked_fill(~evidence.trace.batch.mask, 0)
+        values = torch.stack([ft, ft * pt, (1 - ft) * pt, ft * (1 - pt), (1 - ft) * (1 - pt)], dim=1)
+        weight = shares(evidence.explanation.values)  # [B, L], as attention has them
+        on = trace.batch.rationale.masked_fill(~trace.batch.mask, 0)
         largest = torch.where(on == 1, weight, 0.0).amax(1)  # [B] weight of the best deciding unit
-        assert self.axis is not None
-        above = largest[:, None] > torch.tensor(self.axis.points, device=weight.device)  # [B, T]
-        values = self(evidence)
-        undefined = values[:, 0].isnan() | weight.isnan().any(1)
-        return values, above.double().masked_fill(undefined[:, None], torch.nan)
+        above = largest[:, None] > weight.new_tensor(self.axis.points)  # [B, T]
+        undefined = ft.isnan() | weight.isnan().any(1)
+        return WithCurve(values, above.double().masked_fill(undefined[:, None], torch.nan))
 
 
 def _focus_true(evidence: Evidence) -> Tensor:

@@ -3,10 +3,9 @@ import math
 import torch
 from torch import Tensor
 
-from attnx import Evidence, Measure, Metric
+from attnx import Evidence, Measure, Metric, shares
 
 from .options import EntropyOptions
-from .shares import shares
 
 
 class Entropy(Metric):
@@ -22,4 +21,4 @@ class Entropy(Metric):
         self.nats = math.log(2) if options.unit == "bits" else 1.0
 
     def __call__(self, evidence: Evidence) -> Tensor:
-        return torch.special.entr(shares(evidence)).sum(1) / self.nats  # [B]
+        return torch.special.entr(shares(evidence.explanation.values)).sum(1) / self.nats  # [B]

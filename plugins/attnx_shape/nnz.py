@@ -3,10 +3,9 @@ import math
 import torch
 from torch import Tensor
 
-from attnx import Evidence, Measure, Metric
+from attnx import Evidence, Measure, Metric, shares
 
 from .options import NnzOptions
-from .shares import shares
 
 
 class Nnz(Metric):
@@ -23,7 +22,7 @@ class Nnz(Metric):
         self.measures = (Measure("nnz", "none", (0, 1 if options.fraction else math.inf)),)
 
     def __call__(self, evidence: Evidence) -> Tensor:
-        a = shares(evidence)  # [B, L]
+        a = shares(evidence.explanation.values)  # [B, L]
         count = (a > self.options.threshold).sum(1).to(a.dtype)  # [B]
         if self.options.fraction:
             count = count / evidence.trace.batch.mask.sum(1)

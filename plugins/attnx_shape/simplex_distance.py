@@ -1,9 +1,7 @@
 import torch
 from torch import Tensor
 
-from attnx import Evidence, Measure, Metric
-
-from .shares import shares
+from attnx import Evidence, Measure, Metric, shares
 
 
 class SimplexDistance(Metric):
@@ -17,7 +15,7 @@ class SimplexDistance(Metric):
     measures = (Measure("simplex-distance", "none", (0, 1)),)
 
     def __call__(self, evidence: Evidence) -> Tensor:
-        a = shares(evidence)  # [B, L]
+        a = shares(evidence.explanation.values)  # [B, L]
         rest = a.scatter(1, a.argmax(1, keepdim=True), 0.0)  # [B, L]
         distance = torch.hypot(rest.sum(1), torch.linalg.vector_norm(rest, dim=1))  # [B]
         return distance.masked_fill(a.isnan().any(1), torch.nan)

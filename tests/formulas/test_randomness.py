@@ -76,10 +76,23 @@ def test_seed_id_draw_and_unit_all_matter() -> None:
     assert len(torch.cat([values.flatten(), others.flatten()]).unique()) == 2 * 20 * 10 * 5
 
 
+def test_no_two_purposes_share_their_numbers() -> None:
+    batch = batch_of(5, units=4)
+    random = [
+        Randomness(1).to("2x"),
+        Randomness(12).to("x"),
+        Randomness(1).to("2").to("x"),
+        Randomness(12),
+        Randomness(1, ("2x", "")),
+    ]
+    drawn = torch.stack([r.uniform(batch) for r in random])
+    assert len(drawn.unique()) == drawn.numel()
+
+
 def test_numbers_are_the_same_on_every_machine() -> None:
     """Recorded once: reports of two machines must be comparable."""
     assert drawn(EXAMPLES[:1], draws=1) == {
-        "toy-0": [[0.03284079892147185, 0.24574689280442008, 0.5889790606647906]]
+        "toy-0": [[0.2439864826947712, 0.5617764600377864, 0.7977511685074308]]
     }
 
 

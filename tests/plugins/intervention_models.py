@@ -11,8 +11,9 @@ import torch
 from torch import Tensor
 
 from attnx import AttentionProjection, Evidence, Example, Importance, Model, Randomness, TaskData
-from attnx.run.attribution import trace_of
+from attnx.run.attribution import Named, trace_of
 from attnx.run.batching import evaluating
+from attnx.run.measuring import answer_of
 from attnx.testing import ToyModel, toy_data
 from attnx_encoders.bilstm import BiLstm
 from attnx_encoders.han import Han
@@ -135,8 +136,7 @@ def evidence_of(
 def measure(metric: Any, evidence: Evidence) -> Tensor:
     """[B, M] what a metric says, called as an evaluation calls it."""
     with evaluating(evidence.model):
-        values: Tensor = metric(evidence)
-    return values.reshape(len(evidence.trace.batch), len(metric.measures))
+        return answer_of(Named("metric", metric), evidence)[0]
 
 
 def random_values(evidence: Evidence) -> Evidence:

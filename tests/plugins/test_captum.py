@@ -14,6 +14,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from attnx import Batch, Card, Example, ImportanceMethod, Model, Trace, UsageError
+from attnx.formulas import chunks
 from attnx.host.cards import Component
 from attnx.host.catalog import Catalog
 from attnx.host.plugins import Plugin
@@ -22,7 +23,7 @@ from attnx.request.spec import Choice, RunSpec
 from attnx.run.attribution import Named, attribute, trace_of
 from attnx.run.batching import evaluating
 from attnx.testing import ToyModel, check, toy_data
-from attnx_captum import attnx_importances, output, subsets
+from attnx_captum import attnx_importances
 from attnx_captum.output import baseline_of
 
 CARDS = {card.name: card for card in attnx_importances()}
@@ -211,8 +212,7 @@ def test_the_size_of_a_pass_changes_nothing(name: str, columns: int, monkeypatch
     model, data = MODELS["bilstm"]()
     subject = method(name, **FEW.get(name, {}))
     _, expected = explain(model, data.test, subject)
-    monkeypatch.setattr(output, "COLUMNS", columns)
-    monkeypatch.setattr(subsets, "COLUMNS", columns)
+    monkeypatch.setattr(chunks, "COLUMNS", columns)
     _, found = explain(model, data.test, subject)
     torch.testing.assert_close(found, expected, atol=1e-6, rtol=1e-4)
 

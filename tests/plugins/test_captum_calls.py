@@ -33,6 +33,8 @@ from attnx_captum.subsets import Subsets
 
 some_models = pytest.mark.parametrize("make", ["toy", "words", "features", "bilstm", "cnn", "transformer"])
 
+OWN = Randomness(0).to("importance it")  # as the core hands it to a method of that label
+
 
 class Alone:
     """One example by itself, in the terms of Captum."""
@@ -100,7 +102,7 @@ def test_gradient_shap(make: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for alone, found in each(make, method):
         total = torch.zeros_like(alone.x)
         for number in range(4):
-            alpha, baseline = method.draw(alone.trace, number)
+            alpha, baseline = method.draw(alone.trace, OWN, number)
             with monkeypatch.context() as patch:
                 patch.setattr(np.random, "uniform", lambda *_, drawn=alpha: drawn.double().numpy())
                 total += attr.GradientShap(alone.p).attribute(alone.x, baseline, n_samples=1)
@@ -143,7 +145,7 @@ def test_subsets(make: str, name: str) -> None:
     for alone, found in each(make, method):
         n = len(found)
         size = max(SAMPLES, 2 * n + 2)
-        u = Randomness(0).uniform(alone.batch, 2 * size)[0][:, alone.units]
+        u = OWN.to("seed 0").uniform(alone.batch, 2 * size)[0][:, alone.units]
         drawn = draw if isinstance(method, KernelShap) else method._draw
         subsets = drawn(u[:size], u[size:, 0])
         direct = (kernel_shap if name == "kernel-shap" else lime)(alone, subsets).attribute(
@@ -172,7 +174,7 @@ def test_baselines_of_gradient_shap_are_drawn_around_the_baseline() -> None:
     model, data = MODELS["bilstm"]()
     trace: Trace = explain(model, data.test, InputXGradient(OutputOptions()))[0]
     method = GradientShap(GradientShapOptions(spread=0.5))
-    draws = [method.draw(trace, number) for number in range(300)]
+    draws = [method.draw(trace, OWN, number) for number in range(300)]
     alphas = torch.stack([alpha for alpha, _ in draws])  # [300, B]
     baselines = torch.stack([baseline for _, baseline in draws])  # [300, B, L, E]
     mask = trace.batch.mask

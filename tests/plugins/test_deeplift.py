@@ -8,7 +8,7 @@ import torch
 from explained_models import TEXT, Make, explain, features, words
 from torch import Tensor, nn
 
-from attnx import Example, Model, TaskData
+from attnx import Example, Model, Randomness, TaskData
 from attnx.run.attribution import Named, attribute, trace_of
 from attnx.run.batching import evaluating
 from attnx.testing import ToyModel
@@ -129,6 +129,6 @@ def test_the_trace_is_not_changed() -> None:
         trace = trace_of(model, model.encode(data.test))
         before = dataclasses.replace(trace, embeddings=trace.embeddings.clone())
         with torch.enable_grad():
-            DeepLift(DeepLiftOptions())(model, trace, trace.predicted)
+            DeepLift(DeepLiftOptions())(model, trace, trace.predicted, Randomness(0))
     assert torch.equal(trace.embeddings, before.embeddings)
     assert not trace.embeddings.requires_grad

@@ -10,11 +10,12 @@ from intervention_models import MODELS, Make, evidence_of, explained, measure, u
 from torch import Tensor
 
 from attnx import Batch, Evidence, Example, Model, Trace
+from attnx.formulas import chunks
 from attnx.request.spec import validate_options
 from attnx.run.attribution import trace_of
 from attnx.run.batching import evaluating
 from attnx.testing import ToyModel, check, toy_data
-from attnx_erasure import attnx_metrics, buckets
+from attnx_erasure import attnx_metrics
 from attnx_erasure.comprehensiveness import Comprehensiveness
 from attnx_erasure.erasure_curve import taken
 from attnx_erasure.options import ErasureCurveOptions
@@ -28,7 +29,7 @@ every_model = pytest.mark.parametrize("make", MODELS)
 @pytest.fixture(params=[8192, 30, 1])
 def columns(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """How much is run at a time."""
-    monkeypatch.setattr(buckets, "COLUMNS", request.param)
+    monkeypatch.setattr(chunks, "COLUMNS", request.param)
     return int(request.param)
 
 
@@ -40,7 +41,7 @@ def random_evidence(model: Model, examples: tuple[Example, ...]) -> Evidence:
 
 def curve(metric: Any, evidence: Evidence) -> Tensor:
     with evaluating(evidence.model):
-        return metric.with_curve(evidence)[1]
+        return metric(evidence)[1]
 
 
 def probability(model: Model, example: Example, kept: list[int], target: int) -> float:

@@ -94,7 +94,7 @@ def test_sign_of_an_importance_does_not_matter_to_its_shape():
 def test_four_crossings_of_focus_and_prediction():
     rows = [[0.9, 0.1], [0.9, 0.1], [0.1, 0.9], [0.1, 0.9]]
     right_wrong = [[5.0, -5.0], [-5.0, 5.0], [5.0, -5.0], [-5.0, 5.0]]
-    values = Focus(FocusOptions())(evidence(rows, [(True, False)] * 4, right_wrong, [0] * 4))
+    values = Focus(FocusOptions())(evidence(rows, [(True, False)] * 4, right_wrong, [0] * 4)).values
     ft, crossings = values[:, 0], values[:, 1:]
     assert ft.tolist() == [1, 1, 0, 0]
     assert crossings.argmax(1).tolist() == [0, 2, 1, 3]  # FTPT, FTPF, FFPT, FFPF
@@ -104,11 +104,13 @@ def test_four_crossings_of_focus_and_prediction():
 def test_ties_at_the_top_earn_their_share():
     rows = [[0.25] * 4, [0.5, 0.5, 0.0], [0.2, 0.2, 0.6]]
     rationales = [(False, True, False, False), (True, False, False), (True, False, False)]
-    assert Focus(FocusOptions())(evidence(rows, rationales))[:, 0].tolist() == pytest.approx([0.25, 0.5, 0])
+    values = Focus(FocusOptions())(evidence(rows, rationales)).values
+    assert values[:, 0].tolist() == pytest.approx([0.25, 0.5, 0])
 
 
 def test_example_without_a_known_focus_is_undefined_and_harms_no_other():
-    values = Focus(FocusOptions())(evidence([[0.9, 0.1], [0.9, 0.1], [1.0]], [(True, False), None, (False,)]))
+    seen = evidence([[0.9, 0.1], [0.9, 0.1], [1.0]], [(True, False), None, (False,)])
+    values = Focus(FocusOptions())(seen).values
     assert values[0, 0] == 1
     assert values[1:].isnan().all()
 
@@ -117,7 +119,7 @@ def test_curve_is_the_share_of_examples_above_each_threshold():
     rows = [[0.8, 0.2], [0.3, 0.7], [0.5, 0.5]]
     seen = evidence(rows, [(True, False)] * 3)
     focus = Focus(FocusOptions(points=11))
-    curve = focus.with_curve(seen)[1].mean(0).numpy()
+    curve = focus(seen)[1].mean(0).numpy()
     foreground = np.array([0.8, 0.3, 0.5])
     assert curve == pytest.approx([(foreground > t).mean() for t in focus.axis.points])
     assert (np.diff(curve) <= 0).all()
@@ -125,10 +127,7 @@ def test_curve_is_the_share_of_examples_above_each_threshold():
 
 def test_curve_is_of_shares_whatever_the_scale_and_sign_of_the_scores():
     focus = Focus(FocusOptions(points=11))
-    curves = [
-        focus.with_curve(evidence([row], [(False, True)]))[1]
-        for row in ([0.2, 0.8], [20.0, 80.0], [-2.0, -8.0])
-    ]
+    curves = [focus(evidence([row], [(False, True)]))[1] for row in ([0.2, 0.8], [20.0, 80.0], [-2.0, -8.0])]
     assert torch.equal(curves[0], curves[1])
     assert torch.equal(curves[0], curves[2])
     assert curves[0].sum() == 8  # above 0, 0.1, ..., 0.7
@@ -136,7 +135,7 @@ def test_curve_is_of_shares_whatever_the_scale_and_sign_of_the_scores():
 
 def test_example_without_a_focus_is_left_out_of_the_curve_too():
     seen = evidence([[0.9, 0.1], [0.9, 0.1]], [(True, False), (False, False)])
-    values, curve = Focus(FocusOptions(points=3)).with_curve(seen)
+    values, curve = Focus(FocusOptions(points=3))(seen)
     assert values[1].isnan().all()
     assert curve[1].isnan().all()
     assert curve[0].tolist() == [1, 1, 0]

@@ -10,7 +10,7 @@ import torch
 from captum.attr import InputXGradient, Saliency
 from torch import Tensor
 
-from attnx import Batch, Example, Options, Trace
+from attnx import Batch, Example, Options, Randomness, Trace
 from attnx.run.attribution import Named, attribute, trace_of
 from attnx.run.batching import evaluating
 from attnx.testing import ToyModel, check, toy_data
@@ -121,7 +121,7 @@ def test_finite_differences_agree_in_double_precision() -> None:
     trace = trace_of(model, batch)
     target = trace.predicted
     x = trace.embeddings.detach()
-    found = Gradient(GradientOptions(reduce="l1", normalise=False))(model, trace, target)
+    found = Gradient(GradientOptions(reduce="l1", normalise=False))(model, trace, target, Randomness(0))
 
     def p(embeddings: Tensor) -> Tensor:
         return model.run(batch, embeddings).probabilities.gather(1, target[:, None])[:, 0].detach()
@@ -172,7 +172,7 @@ def test_a_column_off_the_mask_takes_no_share() -> None:
     with evaluating(model):
         trace = trace_of(model, model.encode(toy_data().test))
         with torch.enable_grad():
-            shares = Gradient(GradientOptions())(model, trace, trace.predicted)
+            shares = Gradient(GradientOptions())(model, trace, trace.predicted, Randomness(0))
     assert (shares[:, 0] == 0).all()
     torch.testing.assert_close(shares.sum(1), torch.ones(len(shares)))
 

@@ -8,11 +8,11 @@ import torch
 from explained_models import MODELS, explain
 from torch import Tensor
 
-from attnx import AttentionProjection, Example, ImportanceMethod, Model, Trace
+from attnx import AttentionProjection, Example, ImportanceMethod, Model, Trace, attention_without
+from attnx.formulas import chunks
 from attnx.run.batching import evaluating
 from attnx.testing import ToyModel, check, toy_data
-from attnx_erasure import hidden_loo
-from attnx_erasure.hidden_loo import HiddenLeaveOneOut, attention_without
+from attnx_erasure.hidden_loo import HiddenLeaveOneOut
 from attnx_erasure.options import HiddenLeaveOneOutOptions
 from attnx_gradient.attention_gradient import AttentionGradient
 from attnx_gradient.attention_x_gradient import AttentionXGradient
@@ -183,7 +183,8 @@ def test_others_share_equally_when_the_only_weight_is_taken_away() -> None:
 def test_attention_without_a_unit_is_on_the_simplex_of_the_others() -> None:
     for projection in (None, Top()):
         trace, _ = explain(ToyModel(projection), toy_data().test, HiddenLeaveOneOut(RAW))
-        without = attention_without(trace, torch.arange(trace.batch.mask.shape[1]))  # [B, L, L]
+        each = torch.eye(trace.batch.mask.shape[1], dtype=torch.bool).expand(len(trace.batch), -1, -1)
+        without = attention_without(trace.attention, trace.batch.mask, each)  # [B, L, L]
         assert (without.diagonal(dim1=1, dim2=2) == 0).all()
         assert (without[~trace.batch.mask[:, None].expand_as(without)] == 0).all()
         torch.testing.assert_close(without.sum(-1), torch.ones(without.shape[:2]))
@@ -202,7 +203,7 @@ def test_the_number_of_weights_in_a_call_changes_nothing(
 ) -> None:
     model, data = MODELS["bilstm"]()
     _, expected = explain(model, data.test, HiddenLeaveOneOut(HiddenLeaveOneOutOptions()))
-    monkeypatch.setattr(hidden_loo, "WEIGHTS", weights)
+    monkeypatch.setattr(chunks, "CELLS", weights)
     _, found = explain(model, data.test, HiddenLeaveOneOut(HiddenLeaveOneOutOptions()))
     torch.testing.assert_close(found, expected, atol=1e-6, rtol=1e-5)
 

@@ -15,12 +15,13 @@ from text_building import build, read
 from torch import Tensor, nn
 
 from attnx import Batch, Evidence, Example, Importance, Model, Randomness, TaskData, Trace
+from attnx.formulas import chunks
 from attnx.run.attribution import Named, attribute, trace_of
 from attnx.run.batching import evaluating
 from attnx.testing import ToyModel, check, toy_data
 from attnx_encoders import lstm_influence as fast_path
 from attnx_encoders.lstm_influence import lstm_influence
-from attnx_influence import attnx_importances, attnx_metrics, influence
+from attnx_influence import attnx_importances, attnx_metrics
 from attnx_influence.contextualisation import Contextualisation
 from attnx_influence.importance import InfluenceOnStates
 from attnx_influence.influence import one_pass_each, shares_of_influence, sizes_of_influence
@@ -135,7 +136,7 @@ def test_pieces_give_what_the_whole_gives(cells: int, monkeypatch: pytest.Monkey
     model = Mixing(weights)
     trace = trace_and(model, 3, 5, 2, 4)
     whole = context(model, trace), importance(model, trace)
-    monkeypatch.setattr(influence, "CELLS", cells)
+    monkeypatch.setattr(chunks, "CELLS", cells)
     torch.testing.assert_close(context(model, trace), whole[0])
     torch.testing.assert_close(importance(model, trace), whole[1])
     with evaluating(model):

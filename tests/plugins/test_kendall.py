@@ -13,15 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from attnx import Batch, Evidence, Example, Importance, Randomness
+from attnx import Batch, Evidence, Example, Importance, Randomness, weighted_tau
+from attnx.formulas import chunks
 from attnx.run.attribution import trace_of
 from attnx.testing import ToyModel, check
-from attnx_agreement import attnx_metrics, weighted_kendall
+from attnx_agreement import attnx_metrics
 from attnx_agreement.kendall import Kendall, agreement
 from attnx_agreement.options import WeightedKendallOptions
 from attnx_agreement.pairs import count_pairs
 from attnx_agreement.significance import p_values
-from attnx_agreement.weighted_kendall import WeightedKendall, weighted_tau
+from attnx_agreement.weighted_kendall import WeightedKendall
 
 Array = np.ndarray
 LENGTHS = (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 20, 31, 33, 34, 63, 64, 65, 100, 180, 257, 1000)
@@ -226,7 +227,7 @@ def brute_weighted(x: Array, y: Array, w: Array) -> float:
 
 @pytest.mark.parametrize("pairs", [2**20, 50])
 def test_weighted_tau_equals_scipy_without_ties(pairs: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(weighted_kendall, "PAIRS", pairs)
+    monkeypatch.setattr(chunks, "CELLS", pairs)
     rng = np.random.default_rng(1)
     x, y, w = rng.random((3, 8, 12))
     found = weighted_tau(*(torch.from_numpy(a) for a in (x, y, w)))
@@ -240,7 +241,7 @@ def test_weighted_tau_equals_scipy_without_ties(pairs: int, monkeypatch: pytest.
 def test_weighted_kendall_equals_the_sum_over_pairs_with_ties(
     weights: str, pairs: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(weighted_kendall, "PAIRS", pairs)
+    monkeypatch.setattr(chunks, "CELLS", pairs)
     rng = np.random.default_rng(2)
     rows = [(rng.integers(-1, 4, n) / 3, rng.integers(0, 3, n) / 2) for n in (4, 6, 9, 15, 9)]
     x, y, mask = together(rows)

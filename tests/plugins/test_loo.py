@@ -8,13 +8,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from attnx import Batch, Example, Model, TaskData, Trace
+from attnx import Batch, Example, Model, Randomness, TaskData, Trace
+from attnx.formulas import chunks
 from attnx.run.attribution import Named, attribute, trace_of
 from attnx.run.batching import evaluating
 from attnx.testing import ToyModel, check, toy_data
 from attnx_encoders.mlp import Mlp
 from attnx_encoders.options import SequenceOptions
-from attnx_erasure import buckets
 from attnx_erasure.deletion import without
 from attnx_erasure.loo import LeaveOneOut
 from attnx_erasure.options import LeaveOneOutOptions
@@ -52,7 +52,7 @@ Make = Callable[[], tuple[Model, TaskData]]
 @pytest.fixture(params=[8192, 30, 1])
 def columns(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """How much is run at a time."""
-    monkeypatch.setattr(buckets, "COLUMNS", request.param)
+    monkeypatch.setattr(chunks, "COLUMNS", request.param)
     return int(request.param)
 
 
@@ -141,7 +141,7 @@ def test_the_trace_is_not_changed(variant: str) -> None:
     with evaluating(model):
         trace = trace_of(model, model.encode(data.test))
         before = trace.embeddings.clone()
-        LeaveOneOut(LeaveOneOutOptions(variant=variant))(model, trace, trace.predicted)  # type: ignore[arg-type]
+        LeaveOneOut(LeaveOneOutOptions(variant=variant))(model, trace, trace.predicted, Randomness(0))  # type: ignore[arg-type]
     assert torch.equal(trace.embeddings, before)
 
 
@@ -173,7 +173,7 @@ def test_a_column_off_the_mask_stays_and_is_never_deleted() -> None:
     batch = dataclasses.replace(batch, mask=mask, unit_index=batch.unit_index.masked_fill(~mask, -1))
     with evaluating(model):
         trace = trace_of(model, batch)
-        found = LeaveOneOut(RAW)(model, trace, trace.predicted)
+        found = LeaveOneOut(RAW)(model, trace, trace.predicted, Randomness(0))
         for row, column in mask.nonzero().tolist():
             rest = dataclasses.replace(batch, mask=mask.clone())
             rest.mask[row, column] = False  # for this model the same as deleting

@@ -228,7 +228,7 @@ def test_report_survives_json_and_makes_a_frame(tmp_path):
 
 def test_a_run_without_baseline_plugins_has_no_baselines(tmp_path):
     class Weights(attnx.ImportanceMethod):
-        def __call__(self, model, trace, target):
+        def __call__(self, model, trace, target, random):
             return trace.attention
 
     spec = RunSpec(

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnx import Axis, Evidence, Measure, Metric
+from attnx import Axis, Evidence, Measure, Metric, Randomness, WithCurve
 from attnx.progress import Progress
 from attnx.run.attribution import Named
 from attnx.run.measuring import observe
@@ -18,7 +18,7 @@ class Broken:
 
     needs = ()
 
-    def __call__(self, model: Any, trace: Any, target: Tensor) -> Tensor:
+    def __call__(self, model: Any, trace: Any, target: Tensor, random: Randomness) -> Tensor:
         values = trace.attention.clone()
         second = [example == toy_data().test[1] for example in trace.batch.examples]
         values[second, 0] = torch.nan
@@ -39,9 +39,9 @@ class Top(Metric):
 class Curve(Top):
     axis = Axis("curve", "at", (0.0, 1.0))
 
-    def with_curve(self, evidence: Evidence) -> tuple[Tensor, Tensor]:
-        values = self(evidence)
-        return values, torch.stack([values, values], dim=1)
+    def __call__(self, evidence: Evidence) -> WithCurve:
+        values = evidence.explanation.values.argmax(1).double()
+        return WithCurve(values, torch.stack([values, values], dim=1))
 
 
 class OfModel(Top):

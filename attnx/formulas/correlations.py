@@ -1,7 +1,11 @@
-"""Pearson's correlation over the units of a mask, and the ranks that make it Spearman's."""
+"""Correlations over the units of a mask."""
+
+from __future__ import annotations
 
 import torch
 from torch import Tensor
+
+from .chunks import at_once
 
 
 def pearson(x: Tensor, y: Tensor, mask: Tensor) -> Tensor:
@@ -34,3 +38,25 @@ def _centred(values: Tensor, mask: Tensor, n: Tensor) -> Tensor:
     low = values.masked_fill(~mask, torch.inf).amin(1, keepdim=True)
     high = values.masked_fill(~mask, -torch.inf).amax(1, keepdim=True)
     return centred.masked_fill(low == high, 0.0)
+
+
+def weighted_tau(x: Tensor, y: Tensor, w: Tensor) -> Tensor:
+    """[B] Shieh's τ_w of scores x and y [B, L] with weights w [B, L], 0 off the mask."""
+    balance = w.new_zeros(len(w))  # [B] over ordered pairs, so twice the sum over i < j
+    for some in column_blocks(x):
+        agree = _signs(x, some) * _signs(y, some)  # [B, K, L]
+        balance += (w[:, some] * (agree @ w[..., None])[..., 0]).sum(1)
+    before = torch.nn.functional.pad(w.cumsum(1)[:, :-1], (1, 0))  # [B, L] Σ_{i<j} w_i
+    total = (w * before).sum(1)
+    return (balance / 2 / total.masked_fill(total == 0, torch.nan)).clamp(-1, 1)
+
+
+def _signs(x: Tensor, some: slice) -> Tensor:
+    """[B, K, L] sgn(x_i − x_j) for some columns i and every column j."""
+    return (x[:, some, None] - x[:, None]).sign()
+
+
+def column_blocks(x: Tensor) -> list[slice]:
+    """The columns of [B, L] in blocks small enough to be compared with all columns at once."""
+    width = at_once(x.numel())
+    return [slice(start, start + width) for start in range(0, x.shape[1], width)]
