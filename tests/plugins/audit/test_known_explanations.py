@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from attnx import Example, Trace
+from attnx import Example, Randomness, Trace
 from attnx.run.attribution import trace_of
 from attnx.run.batching import evaluating
 from attnx.testing import ToyModel
@@ -36,12 +36,14 @@ def trace(*rationales: str | None, length: int = 8) -> Trace:
 
 def partly(share: float, found: Trace, seed: int = 0) -> torch.Tensor:
     method = PartlyOracle(PartlyOracleOptions(share=share, seed=seed))
-    return method(MODEL, found, found.predicted)
+    return method(MODEL, found, found.predicted, Randomness(0))
 
 
 def test_oracle_and_anti_oracle_part_the_units() -> None:
     found = trace("01100", "1000", "000", None)
-    right, wrong = (method(MODEL, found, found.predicted) for method in (Oracle(), AntiOracle()))
+    right, wrong = (
+        method(MODEL, found, found.predicted, Randomness(0)) for method in (Oracle(), AntiOracle())
+    )
     pad = [0.0, 0, 0]
     assert right.tolist() == [[0, 1, 1, 0, 0, *pad], [1, 0, 0, 0, 0, *pad], [0.0] * 8, [0.0] * 8]
     assert wrong.tolist() == [
@@ -54,7 +56,9 @@ def test_oracle_and_anti_oracle_part_the_units() -> None:
 
 def test_positions_are_scored_from_either_end() -> None:
     found = trace("01100", "1000", None)
-    first, last = (method(MODEL, found, found.predicted).numpy() for method in (First(), Last()))
+    first, last = (
+        method(MODEL, found, found.predicted, Randomness(0)).numpy() for method in (First(), Last())
+    )
     for row, length in enumerate((5, 4, 8)):
         rising = np.arange(1, length + 1) / length
         assert last[row] == pytest.approx([*rising, *np.zeros(8 - length)])
@@ -63,7 +67,7 @@ def test_positions_are_scored_from_either_end() -> None:
 
 def test_partly_oracle_ends_in_the_oracle_and_in_something_wrong() -> None:
     found = trace("01100", "1000", "10010010", None)
-    oracle = Oracle()(MODEL, found, found.predicted)
+    oracle = Oracle()(MODEL, found, found.predicted, Randomness(0))
     assert torch.equal(partly(0.0, found), oracle)
     wrong = partly(1.0, found)
     assert float((wrong * oracle).sum()) == 0
@@ -72,7 +76,7 @@ def test_partly_oracle_ends_in_the_oracle_and_in_something_wrong() -> None:
 
 def test_partly_oracle_replaces_its_share_on_average() -> None:
     found = trace(*["01100110"] * 400, *["00100000"] * 400)
-    oracle = Oracle()(MODEL, found, found.predicted)
+    oracle = Oracle()(MODEL, found, found.predicted, Randomness(0))
     for share in (0.25, 0.4, 0.5):
         values = partly(share, found)
         assert values.sum(1).tolist() == oracle.sum(1).tolist()
@@ -93,7 +97,7 @@ def test_partly_oracle_takes_every_other_unit_equally_often() -> None:
 
 def test_what_a_smaller_share_replaces_a_larger_one_replaces_too() -> None:
     found = trace(*["01100110"] * 50, *["1100"] * 50)
-    oracle = Oracle()(MODEL, found, found.predicted).bool()
+    oracle = Oracle()(MODEL, found, found.predicted, Randomness(0)).bool()
     before = oracle & ~oracle
     for share in (0.1, 0.3, 0.6, 0.8, 1.0):
         values = partly(share, found).bool()
