@@ -45,9 +45,9 @@ def page(report: Report) -> str:
         "",
         "## Measures",
         "",
-        "Mean over seeds with its 95 % bootstrap interval, and standard deviation over examples, beside the "
-        "same measure of random and uniform scores. n counts examples over all seeds; the undefined ones "
-        "are not in the mean.",
+        f"Mean over seeds with its 95 % interval {_covered(report)}, and standard deviation over "
+        "examples, beside the same measure of random and uniform scores. n counts examples over all seeds; "
+        "the undefined ones are not in the mean.",
         "",
         *_table(
             ("measure", "explanation", "reference", "mean", "interval", "sd", *names, "n", "undefined"),
@@ -67,6 +67,11 @@ def page(report: Report) -> str:
     if report.warnings:
         lines += ["", "## Warnings", "", *(f"- {warning}" for warning in report.warnings)]
     return "\n".join(lines) + "\n"
+
+
+def _covered(report: Report) -> str:
+    """What the intervals speak of."""
+    return "over seeds and examples" if len(report.spec.seeds) > 1 else "over examples, not over trainings"
 
 
 def _names(s: Summary) -> tuple[str, ...]:

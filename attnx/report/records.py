@@ -43,7 +43,7 @@ class Summary(_Record):
     sd: Number  # over examples
     n: int  # examples with a value, over all seeds
     undefined: int  # examples without one
-    low: Number  # 95 % bootstrap interval of the mean
+    low: Number  # 95 % interval of the mean over seeds and examples; with one seed over examples alone
     high: Number
     direction: Literal["up", "down", "none"]
     baselines: dict[str, Number]  # the mean of the same measure for other explanations

@@ -10,7 +10,7 @@ import numpy as np
 from ..types import Axis, TaskData
 from .observations import Key, Measurement, SeedResult
 from .records import Curve, MethodCost, Quality, Summary
-from .statistics import bootstrap, mean_over_seeds, pooled_sd, seed_means
+from .statistics import mean_over_seeds, summarise
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -52,16 +52,15 @@ def _table(
     explanations: Sequence[str],
     baselines: Sequence[str],
 ) -> list[Summary]:
-    """The rows of all measures over the same examples, bootstrapped together."""
+    """The rows of all measures over the same examples, summarised together."""
     asked = [m for m in measured if m.explanation in (None, *explanations)]
     titles = [(m, group, number) for m in asked for group in groups for number in range(len(m.measures))]
     columns = np.concatenate(
         [_only(values[m.key], member) for m in asked for member in groups.values()], axis=2
     )  # [S, N, rows]
-    low, high = bootstrap(columns)
-    mean, sd, per_seed = mean_over_seeds(columns), pooled_sd(columns), seed_means(columns)
-    defined = (~np.isnan(columns)).sum((0, 1))
-    members = {group: int(member.sum()) for group, member in groups.items()}
+    members = {group: member.sum() for group, member in groups.items()}
+    bounds = np.array([m.measures[number].bounds for m, _, number in titles]).T  # [2, rows]
+    found = summarise(columns, np.array([members[group] for _, group, _ in titles]), (bounds[0], bounds[1]))
     baseline_means = {
         (m.key, group): mean_over_seeds(_only(values[m.key], member))
         for m in measured
@@ -76,19 +75,19 @@ def _table(
             explanation=m.explanation,
             reference=m.reference,
             group=group,
-            mean=mean[row],
-            sd=sd[row],
-            n=int(defined[row]),
-            undefined=members[group] - int(defined[row]),
-            low=low[row],
-            high=high[row],
+            mean=found.mean[row],
+            sd=found.sd[row],
+            n=found.n[row],
+            undefined=found.undefined[row],
+            low=found.low[row],
+            high=found.high[row],
             direction=m.measures[number].direction,
             baselines={
                 name: baseline_means[key, group][number]
                 for name in baselines
                 if ((key := (m.metric, name, m.reference)), group) in baseline_means
             },
-            seeds=tuple(per_seed[:, row]),
+            seeds=tuple(found.seeds[:, row]),
         )
         for row, (m, group, number) in enumerate(titles)
     ]

@@ -23,7 +23,7 @@ from ..protocols import Model
 from ..report.observations import Measurement
 from ..report.records import Finding as FindingRow
 from ..report.records import StudyReport
-from ..report.statistics import bootstrap, mean_over_seeds, pooled_sd, seed_means
+from ..report.statistics import summarise
 from ..request.plan import Part, Plan
 from ..request.resolve import find_part, require_capabilities, resolve
 from ..request.spec import Choice, RunSpec, digest
@@ -245,19 +245,18 @@ def run_study(
 
 
 def _row(finding: Finding) -> FindingRow:
-    values = np.asarray(finding.values, dtype=float)[:, :, None]  # [S, N, 1]
-    low, high = bootstrap(values)
+    found = summarise(np.asarray(finding.values, dtype=float)[:, :, None])  # of one column
     return FindingRow(
         setting=finding.setting,
         measure=finding.measure,
         direction=finding.direction,
-        mean=mean_over_seeds(values)[0],
-        sd=pooled_sd(values)[0],
-        low=low[0],
-        high=high[0],
-        n=int((~np.isnan(values)).sum()),
-        undefined=int(np.isnan(values).sum()),
-        seeds=tuple(seed_means(values)[:, 0]),
+        mean=found.mean[0],
+        sd=found.sd[0],
+        low=found.low[0],
+        high=found.high[0],
+        n=found.n[0],
+        undefined=found.undefined[0],
+        seeds=tuple(found.seeds[:, 0]),
         published=finding.published,
         source=finding.source,
     )
