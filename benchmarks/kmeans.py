@@ -9,7 +9,7 @@ from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 from torch import Tensor
 
-from attnx_information.kmeans import kmeans
+from attnx_information.kmeans import Space, kmeans
 
 from .timing import Row, best_of
 
@@ -34,7 +34,9 @@ def rows() -> list[Row]:
 def _ours(points: Tensor) -> float:
     """Inertia, over several seeds."""
     seeds = range(SEEDS)
-    return sum(kmeans(points, CLUSTERS, torch.Generator().manual_seed(seed)).inertia for seed in seeds)
+    return sum(
+        kmeans(Space.of(points), CLUSTERS, torch.Generator().manual_seed(seed)).inertia for seed in seeds
+    )
 
 
 def _scikit_learn(points: Tensor) -> float:

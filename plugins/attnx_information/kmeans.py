@@ -1,4 +1,10 @@
-"""k-means: Lloyd's iterations from greedy k-means++ seeds."""
+"""k-means: Lloyd's iterations from greedy k-means++ seeds.
+
+Squared distances are ‖x‖² + ‖c‖² − 2 x·c, all by one product of matrices, in the precision of the
+points and around their middle. Where that leaves no more than rounding, as it does between groups
+that are far from each other, differences are taken in double precision: points that differ at all
+are never taken for copies, whatever stands beside them.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +15,9 @@ import torch
 from torch import Tensor
 
 ITERATIONS = 300
-NOTHING = 1e-6  # squared distances below this share of the variance are rounding
+ROUNDING = 200  # a squared distance below this many roundings of ‖x‖² is measured anew
+MIDDLE = 100  # points whose median is the origin: an outlier moves it no further than any other point
+CELLS = 2**22  # of differences that are held at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,60 +30,57 @@ class Clusters:
     inertia: float  # Σ_i ‖x_i − c_{label_i}‖²
 
 
-def kmeans(points: Tensor, clusters: int, generator: torch.Generator) -> Clusters:
+def kmeans(space: Space, clusters: int, generator: torch.Generator) -> Clusters:
     """Partition points [n, d] into that many clusters, or as many as there are distinct points."""
-    return lloyd(points, points[seeds(points, clusters, generator)])
+    return lloyd(space, space.points[seeds(space, clusters, generator)])
 
 
-def lloyd(points: Tensor, centres: Tensor) -> Clusters:
+def lloyd(space: Space, centres: Tensor) -> Clusters:
     """The partition of points [n, d] that centres [k, d] settle on when no label changes any more.
 
     A centre that is left without points starts anew at the point farthest from its own centre. Only
     distances from centres that moved are computed again.
     """
-    space = _Space.of(points)
-    x, columns, square = space.x, space.columns, space.square
-    centres = centres - space.origin
-    scores = x.new_empty(len(centres), len(x))  # [k, n] ‖x − c‖² − ‖x‖²
-    moved = torch.arange(len(centres), device=x.device)
-    labels = torch.full_like(square, -1, dtype=torch.long)  # [n]
+    points, centres = space.points, centres.double()
+    scores = space.x.new_empty(len(centres), len(points))  # [k, n] ‖x − c‖² − ‖x‖²
+    moved = torch.arange(len(centres), device=points.device)
+    labels = torch.full_like(space.square, -1, dtype=torch.long)  # [n]
     for _ in range(ITERATIONS):
-        there = centres[moved]
-        scores[moved] = torch.addmm((there * there).sum(1)[:, None], there, columns, alpha=-2)
+        there = (centres[moved] - space.origin).to(space.x.dtype)
+        scores[moved] = torch.addmm((there * there).sum(1)[:, None], there, space.columns, alpha=-2)
         before = labels
-        least, labels = scores.min(0)
+        labels, apart = space.nearest(scores, centres)
         if torch.equal(labels, before):
             break
         old = centres
         sizes = labels.bincount(minlength=len(old))  # [k]
-        centres = torch.zeros_like(old).index_add_(0, labels, x).div_(sizes[:, None])
+        centres = torch.zeros_like(old).index_add_(0, labels, points).div_(sizes[:, None])
         empty = (sizes == 0).nonzero()[:, 0]
         if len(empty):
-            far, farthest = (square + least).topk(len(empty))
-            worth = (far > space.nothing)[:, None]
-            centres[empty] = torch.where(worth, x[farthest], old[empty])
+            far, farthest = apart.topk(len(empty))
+            worth = (far > space.rounding_of_means(farthest))[:, None]
+            centres[empty] = torch.where(worth, points[farthest], old[empty])
         moved = (centres != old).any(1).nonzero()[:, 0]
-    inertia = (x - centres[labels]).square().sum(dtype=torch.float64)
-    sizes = labels.bincount(minlength=len(centres))
-    return Clusters(labels, sizes, centres + space.origin, float(inertia))
+    inertia = (points - centres[labels]).square().sum()
+    return Clusters(labels, labels.bincount(minlength=len(centres)), centres, float(inertia))
 
 
-def seeds(points: Tensor, clusters: int, generator: torch.Generator) -> Tensor:
+def seeds(space: Space, clusters: int, generator: torch.Generator) -> Tensor:
     """[k] points to start from: each the best of a few drawn by their distance from those before.
 
     A draw is likelier the farther a point is, and the best is the one that leaves the least sum of
     squared distances.
     """
-    space = _Space.of(points)
+    n = len(space.points)
     candidates = 2 + int(math.log(clusters))
-    chosen = torch.randint(len(points), (1,), generator=generator)
+    chosen = torch.randint(n, (1,), generator=generator)
     distance = space.distances(chosen)[0]  # [n] from the nearest of the chosen
     while len(chosen) < clusters:
         mass = distance.cumsum(0, dtype=torch.float64)
         if mass[-1] == 0:  # every point is chosen, or a copy of one that is
             break
         draws = torch.rand(candidates, generator=generator, dtype=torch.float64) * mass[-1]
-        drawn = torch.searchsorted(mass, draws, right=True).clamp_max(len(points) - 1)
+        drawn = torch.searchsorted(mass, draws, right=True).clamp_max(n - 1)
         nearest = torch.minimum(space.distances(drawn), distance)  # [candidates, n]
         best = nearest.sum(1).argmin()
         chosen = torch.cat([chosen, drawn[best][None]])
@@ -84,23 +89,55 @@ def seeds(points: Tensor, clusters: int, generator: torch.Generator) -> Tensor:
 
 
 @dataclass(frozen=True, slots=True)
-class _Space:
+class Space:
     """Points with what all distances between them are made of."""
 
-    origin: Tensor  # [d] their mean: distances of points near the origin lose least to rounding
-    x: Tensor  # [n, d] around the origin
+    points: Tensor  # [n, d] in double precision
+    origin: Tensor  # [d] their middle: distances of points near the origin lose least to rounding
+    x: Tensor  # [n, d] around the origin, in the precision of the points
     columns: Tensor  # [d, n] the same
     square: Tensor  # [n] ‖x_i‖²
-    nothing: float  # squared distances up to this are rounding
+    near: Tensor  # [n] squared distances up to this may be rounding
 
     @classmethod
-    def of(cls, points: Tensor) -> _Space:
-        origin = points.mean(0)
+    def of(cls, points: Tensor) -> Space:
+        some = points[:: max(1, len(points) // MIDDLE)]
+        origin = some.median(0).values
         x = points - origin
         square = (x * x).sum(1)
-        return cls(origin, x, x.T.contiguous(), square, NOTHING * float(square.mean()))
+        near = ROUNDING * torch.finfo(points.dtype).eps * square
+        return cls(points.double(), origin, x, x.T.contiguous(), square, near)
 
     def distances(self, of: Tensor) -> Tensor:
         """[m, n] squared distances of the points `of` [m] from all points, exactly 0 from their copies."""
         apart = torch.addmm(self.square, self.x[of], self.columns, alpha=-2).add_(self.square[of][:, None])
-        return torch.threshold_(apart, self.nothing, 0.0)
+        apart.scatter_(1, of[:, None], torch.inf)  # themselves, of which we are sure
+        row, unsure = (apart <= self.near).nonzero(as_tuple=True)
+        if len(row):
+            apart[row, unsure] = _apart(self.points, unsure, self.points, of[row]).to(apart.dtype)
+        return apart.scatter_(1, of[:, None], 0.0)
+
+    def nearest(self, scores: Tensor, centres: Tensor) -> tuple[Tensor, Tensor]:
+        """[n] the nearest of the centres [k, d] and its squared distance, by scores ‖c‖² − 2 x·c [k, n]."""
+        least, labels = scores.min(0)
+        apart = self.square + least
+        unsure = (apart <= self.near).nonzero()[:, 0]  # [u]
+        if not len(unsure):
+            return labels, apart
+        rivals = scores[:, unsure] <= (least + 2 * self.near)[unsure]  # [k, u]
+        centre, column = rivals.nonzero(as_tuple=True)
+        between = torch.full(rivals.shape, torch.inf, dtype=torch.float64, device=scores.device)
+        between[centre, column] = _apart(self.points, unsure[column], centres, centre)
+        nearest, labels[unsure] = between.min(0)
+        return labels, apart.double().index_copy(0, unsure, nearest)
+
+    def rounding_of_means(self, of: Tensor) -> Tensor:
+        """[m] the squared distance that a mean of copies of the points `of` [m] may have from them."""
+        most = len(self.points) * torch.finfo(self.points.dtype).eps
+        return (most * self.points[of]).square().sum(1)
+
+
+def _apart(points: Tensor, i: Tensor, others: Tensor, j: Tensor) -> Tensor:
+    """[p] ‖x_i − y_j‖² of pairs i, j [p] of points [n, d] and others [k, d], by their differences."""
+    pairs = torch.arange(len(i), device=points.device).split(max(1, CELLS // points.shape[1]))
+    return torch.cat([(points[i[some]] - others[j[some]]).square().sum(1) for some in pairs])

@@ -8,9 +8,9 @@ from torch.nn import functional as F
 
 from attnx import Axis, Conclusion, Corpus, Evidence, Measure, SplitMetric, shares, weighted_tau
 
-from .kmeans import kmeans
+from .kmeans import Space, kmeans
 from .mutual_information import mutual_information, shuffled
-from .options import MiKendallOptions
+from .options import MOST_REPEATS, MiKendallOptions
 
 SHORTEST = 0.1  # ranks that fewer than 90 % of the examples have are not looked at
 NEGLIGIBLE, MOST = 1e-5, 0.8  # nor those whose weight is not above 1e-5 in 80 % of the examples
@@ -27,16 +27,21 @@ class MiKendall(SplitMetric):
     m_r is the mutual information of the two labels in nats. τ is Shieh's weighted Kendall between
     (m_1, ..., m_k) and the means (ā_1, ..., ā_k) with weights ā_r.
 
-    k is the smaller of the 10th percentile of lengths and the largest rank whose share is above
-    1e-5 in 80 % of the examples. An example of fewer than k units, or whose explanation is 0
-    everywhere, is left out of every rank, so all m_r are estimated from the same examples;
-    `examples` counts those that stay.
+    k is the smaller of the 10th percentile of lengths and the largest rank whose weight is above
+    1e-5 in 80 % of the examples. That weight is the model's attention, whatever the explanation, so
+    that all explanations of a model are compared on the same ranks. An example of fewer than k units,
+    or whose explanation is 0 everywhere, is left out of every rank, so all m_r are estimated from the
+    same examples; `examples` counts those that stay.
 
     With few examples to a cluster the plug-in m_r is too large. The corrected one is m_r less its
     mean over random shuffles of the outputs.
 
+    One k-means run decides nothing: where two m_r are close, the next run may order them the other
+    way. All is repeated with other seeds; values are means over the repeats, and `tau-spread` and
+    `tau-corrected-spread` are the standard deviations of τ over them.
+
     Undefined: all information where fewer than 2N examples stay, or no N from 50 to 200 is as the
-    paper asks; τ where k < 2.
+    paper asks (in the first repeat; the others take its N); τ where k < 2; the spread of one repeat.
     """
 
     needs = ("hidden",)
@@ -44,6 +49,8 @@ class MiKendall(SplitMetric):
     measures = (
         Measure("tau", "up", (-1, 1)),
         Measure("tau-corrected", "up", (-1, 1)),
+        Measure("tau-spread", "none", (0, math.inf)),
+        Measure("tau-corrected-spread", "none", (0, math.inf)),
         Measure("mi-top", "none", (0, math.inf)),
         Measure("mi-top-corrected", "none", (-math.inf, math.inf)),
         Measure("ranks", "none", (0, math.inf)),
@@ -55,31 +62,40 @@ class MiKendall(SplitMetric):
         self.options = options
 
     def keep(self, evidence: Evidence, corpus: Corpus) -> tuple[Tensor, ...]:
-        """States [B, K, H] and shares [B, K] of the top ranks, NaN beyond the last; logits; a place."""
+        """States [B, K, H], shares [B, K] and attention [B, K] of the top ranks; logits; a place.
+
+        Shares and attention have ranks of their own, and are NaN beyond the last.
+        """
         trace, mask = evidence.trace, evidence.trace.batch.mask
         ranks = self._most_ranks(corpus)
-        share = shares(evidence.explanation.values).masked_fill(~mask, -1.0)  # [B, L]
-        share = F.pad(share, (0, max(0, ranks - mask.shape[1])), value=-1.0)
-        ranked, order = share.sort(dim=1, descending=True, stable=True)
-        ranked, order = ranked[:, :ranks], order[:, :ranks].clamp_max(mask.shape[1] - 1)  # [B, K]
+        share, order = _ranked(shares(evidence.explanation.values), mask, ranks)  # [B, K]
+        attention, _ = _ranked(trace.attention.double(), mask, ranks)  # [B, K]
         hidden = trace.hidden.gather(1, order[..., None].expand(-1, -1, trace.hidden.shape[-1]))  # [B, K, H]
         # a number of the example's own puts examples in an order that no shuffling of the split changes
         place = evidence.random.to("order").uniform(trace.batch)[:, 0].masked_fill(~mask, 1.0).amin(1)  # [B]
-        return hidden.float(), ranked.masked_fill(ranked < 0, torch.nan), trace.logits.double(), place
+        return hidden.float(), share, attention, trace.logits.double(), place
 
     def conclude(self, kept: tuple[Tensor, ...], corpus: Corpus) -> Conclusion:
-        hidden, share, logits, place = kept
-        k = int(((share > NEGLIGIBLE).double().mean(0) >= MOST).sum())  # shares fall with rank
+        hidden, share, attention, logits, place = kept
+        k = int(((attention > NEGLIGIBLE).double().mean(0) >= MOST).sum())  # attention falls with rank
         order = place.argsort()
         stay = order[~share[order, :k].isnan().any(1)]  # [n]
         mean_share = share[stay, :k].T.contiguous().mean(1)  # [k] ā_r
-        clusters, labels = self._clusters(hidden, stay, k)
-        m = corrected = torch.full_like(mean_share, torch.nan)
+        clusters, labels = self._clusters(hidden, stay, k)  # labels [R, k, n]
+        m = corrected = torch.full((1, k), torch.nan, dtype=torch.float64)  # [R, k]
         if clusters:
-            m, corrected = self._information(labels, self._outputs(logits[stay]))
+            found = [self._information(run, logits[stay], repeat) for repeat, run in enumerate(labels)]
+            m, corrected = (torch.stack(by_repeat) for by_repeat in zip(*found, strict=True))
+        tau, tau_corrected = (
+            torch.tensor([_tau(run, mean_share) for run in runs], dtype=torch.float64)
+            for runs in (m, corrected)
+        )
+        m, corrected = m.mean(0), corrected.mean(0)  # [k]
         values = [
-            _tau(m, mean_share),
-            _tau(corrected, mean_share),
+            float(tau.mean()),
+            float(tau_corrected.mean()),
+            _spread(tau),
+            _spread(tau_corrected),
             float(m[0]) if k else math.nan,
             float(corrected[0]) if k else math.nan,
             k,
@@ -99,7 +115,20 @@ class MiKendall(SplitMetric):
         return min(int(units), self.options.max_ranks or int(units))
 
     def _clusters(self, hidden: Tensor, stay: Tensor, k: int) -> tuple[int, Tensor]:
-        """N and the labels [k, n] of the states of every rank; 0 where there is no N."""
+        """N and the labels [R, k, n] of the states of every rank in every repeat; 0 where there is no N."""
+        n, first = self._first_clusters(hidden, stay, k)
+        if not n:
+            return 0, torch.empty(0, k, len(stay))
+        labels = first.new_empty(self.options.repeats, k, len(stay))
+        labels[0] = first
+        for rank in range(k):
+            space = Space.of(hidden[stay, rank])
+            for repeat in range(1, self.options.repeats):
+                labels[repeat, rank] = kmeans(space, n, self._generator(repeat)).labels
+        return n, labels
+
+    def _first_clusters(self, hidden: Tensor, stay: Tensor, k: int) -> tuple[int, Tensor]:
+        """N and the labels [k, n] of the first repeat; 0 where there is no N."""
         known: dict[int, Tensor] = {}
         wanted = PAPER_CLUSTERS if self.options.clusters == "paper" else [self.options.clusters]
         ranks = list(range(k))
@@ -107,7 +136,7 @@ class MiKendall(SplitMetric):
             if not ranks or len(stay) < 2 * n:
                 break
             for rank in ranks:
-                found = kmeans(hidden[stay, rank], n, self._generator())
+                found = kmeans(Space.of(hidden[stay, rank]), n, self._generator(0))
                 if self.options.clusters == "paper" and bool((found.sizes == 1).any()):
                     ranks.remove(rank)
                     ranks.insert(0, rank)  # the next n will fail here too, if it fails: find out first
@@ -117,21 +146,37 @@ class MiKendall(SplitMetric):
                 return n, torch.stack([known[rank] for rank in range(k)])
         return 0, torch.empty(0, len(stay))
 
-    def _outputs(self, logits: Tensor) -> Tensor:
-        """[n] labels of the outputs [n, C]."""
-        if logits.shape[1] > 2:
-            return logits.argmax(1)
-        return kmeans(logits[:, 1:] - logits[:, :1], OUTPUT_CLUSTERS, self._generator()).labels
-
-    def _information(self, labels: Tensor, outputs: Tensor) -> tuple[Tensor, Tensor]:
-        """m_r [k], and the same less what shuffled outputs give."""
+    def _information(self, labels: Tensor, logits: Tensor, repeat: int) -> tuple[Tensor, Tensor]:
+        """m_r [k] from labels [k, n] and logits [n, C], and the same less what shuffled outputs give."""
+        outputs = self._outputs(logits, repeat)
         m = mutual_information(labels, outputs[None])
-        by_chance = shuffled(outputs, self.options.permutations, self._generator())  # [P, n]
+        by_chance = shuffled(outputs, self.options.permutations, self._generator(repeat))  # [P, n]
         null = torch.stack([mutual_information(rank[None], by_chance).mean() for rank in labels])
         return m, m - null
 
-    def _generator(self) -> torch.Generator:
-        return torch.Generator().manual_seed(self.options.seed)
+    def _outputs(self, logits: Tensor, repeat: int) -> Tensor:
+        """[n] labels of the outputs [n, C]."""
+        if logits.shape[1] > 2:
+            return logits.argmax(1)
+        margin = Space.of(logits[:, 1:] - logits[:, :1])
+        return kmeans(margin, OUTPUT_CLUSTERS, self._generator(repeat)).labels
+
+    def _generator(self, repeat: int) -> torch.Generator:
+        return torch.Generator().manual_seed(self.options.seed * MOST_REPEATS + repeat)
+
+
+def _ranked(weights: Tensor, mask: Tensor, ranks: int) -> tuple[Tensor, Tensor]:
+    """[B, K] the largest weights on the mask, NaN beyond the last, and their columns; ties by position."""
+    weights = weights.masked_fill(~mask, -1.0)
+    weights = F.pad(weights, (0, max(0, ranks - mask.shape[1])), value=-1.0)
+    falling, order = weights.sort(dim=1, descending=True, stable=True)
+    falling, order = falling[:, :ranks], order[:, :ranks].clamp_max(mask.shape[1] - 1)
+    return falling.masked_fill(falling < 0, torch.nan), order
+
+
+def _spread(values: Tensor) -> float:
+    """The standard deviation of values [R]; NaN for one."""
+    return float(values.std()) if len(values) > 1 else math.nan
 
 
 def _tau(x: Tensor, w: Tensor) -> float:

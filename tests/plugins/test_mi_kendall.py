@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
@@ -11,50 +10,16 @@ import numpy as np
 import pytest
 import scipy.stats
 import torch
+from kept_splits import Kept, channels, conclude, generator, named
 from torch import Tensor
 from torch.nn import functional as F
 
 import attnx
-from attnx import Conclusion, Corpus
 from attnx.testing import check
 from attnx_information import attnx_metrics, mi_kendall
-from attnx_information.kmeans import Clusters
+from attnx_information.kmeans import Clusters, Space
 from attnx_information.mi_kendall import MiKendall
 from attnx_information.options import MiKendallOptions
-
-Kept = tuple[Tensor, Tensor, Tensor, Tensor]
-NAMES = [measure.name for measure in MiKendall.measures]
-
-
-def generator(seed: int = 0) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
-
-
-def conclude(kept: Kept, **options: Any) -> Conclusion:
-    units = (~kept[1].isnan()).sum(1)
-    return MiKendall(MiKendallOptions(**options)).conclude(kept, Corpus(unit_counts=units))
-
-
-def named(conclusion: Conclusion) -> dict[str, float]:
-    return dict(zip(NAMES, conclusion.values.tolist(), strict=True))
-
-
-def channels(flips: Sequence[float], n: int = 20_000, classes: int = 3, seed: int = 0) -> Kept:
-    """The hidden state of rank r is a one-hot code of the output, another one with probability flips[r]."""
-    g = generator(seed)
-    output = torch.randint(classes, (n,), generator=g)
-    hidden = []
-    for flip in flips:
-        other = (output + torch.randint(1, classes, (n,), generator=g)) % classes
-        sent = torch.where(torch.rand(n, generator=g) < flip, other, output)
-        hidden.append(F.one_hot(sent, classes).float())
-    shares = torch.tensor([2.0**-r for r in range(len(flips))], dtype=torch.float64)
-    return (
-        torch.stack(hidden, 1),
-        (shares / shares.sum()).expand(n, -1),
-        F.one_hot(output, classes).double(),
-        torch.rand(n, generator=g, dtype=torch.float64),
-    )
 
 
 def capacity(flip: float, classes: int) -> float:
@@ -102,11 +67,11 @@ def test_binary_outputs_are_five_clusters_of_the_margin_and_others_classes() -> 
     centres = torch.tensor([-9.0, -4.0, 0.0, 4.0, 9.0]).repeat(30)
     margin = centres + 0.1 * torch.randn(150, generator=generator())
     common = 50 * torch.randn(150, generator=generator(1))  # changes both logits alike
-    outputs = metric._outputs(torch.stack([common - margin / 2, common + margin / 2], 1))
+    outputs = metric._outputs(torch.stack([common - margin / 2, common + margin / 2], 1), 0)
     pairs = {(float(c), int(label)) for c, label in zip(centres, outputs, strict=True)}
     assert len(pairs) == 5
     logits = torch.randn(40, 3, generator=generator())
-    assert torch.equal(metric._outputs(logits), logits.argmax(1))
+    assert torch.equal(metric._outputs(logits, 0), logits.argmax(1))
 
 
 # Agreement of ranks.
@@ -179,6 +144,16 @@ def test_short_examples_do_not_count_in_the_information() -> None:
     torch.testing.assert_close(together.values, alone.values)
 
 
+def test_ranks_are_those_of_attention_whatever_the_explanation() -> None:
+    kept = channels([0.0, 0.1, 0.2, 0.3], n=400)
+    attention = torch.tensor([0.8, 0.15, 0.05, 0.0], dtype=torch.float64).expand(400, -1)
+    narrow = torch.tensor([1.0, 0.0, 0.0, 0.0], dtype=torch.float64).expand(400, -1)
+    wide = torch.full((400, 4), 0.25, dtype=torch.float64)
+    for shares in (narrow, wide, kept[1]):
+        found = named(conclude((kept[0], shares, *kept[2:]), attention, clusters=3))
+        assert found["ranks"] == 3
+
+
 # How many clusters.
 
 
@@ -186,7 +161,15 @@ def test_information_of_too_few_examples_is_undefined() -> None:
     enough, few = (named(conclude(channels([0.0, 0.2], n=n), clusters=50)) for n in (100, 99))
     assert enough["clusters"] == 50
     assert not math.isnan(enough["tau"])
-    undefined = ["tau", "tau-corrected", "mi-top", "mi-top-corrected", "clusters"]
+    undefined = [
+        "tau",
+        "tau-corrected",
+        "tau-spread",
+        "tau-corrected-spread",
+        "mi-top",
+        "mi-top-corrected",
+        "clusters",
+    ]
     assert [name for name, value in few.items() if math.isnan(value)] == undefined
     assert (few["ranks"], few["examples"]) == (2, 99)
 
@@ -216,7 +199,8 @@ def test_an_example_that_is_always_alone_leaves_the_paper_without_a_number() -> 
 def test_one_number_of_clusters_serves_all_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[int, int]] = []
 
-    def fake(points: Tensor, clusters: int, generator: torch.Generator) -> Clusters:
+    def fake(space: Space, clusters: int, generator: torch.Generator) -> Clusters:
+        points = space.points
         rank = int(points[0, 0])
         asked.append((rank, clusters))
         alone = {0: clusters < 52, 1: clusters in (50, 53), 2: clusters == 52, 3: False}[rank]
@@ -225,11 +209,11 @@ def test_one_number_of_clusters_serves_all_ranks(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(mi_kendall, "kmeans", fake)
     hidden = torch.arange(4.0)[None, :, None].expand(150, -1, 2)
-    metric = MiKendall(MiKendallOptions(clusters="paper"))
+    metric = MiKendall(MiKendallOptions(clusters="paper", repeats=3))
     number, labels = metric._clusters(hidden, torch.arange(150), 4)
     assert number == 54
-    assert labels.shape == (4, 150)
-    assert len(asked) < 4 * 5  # a number is given up at the first rank where it fails
+    assert labels.shape == (3, 4, 150)
+    assert len(asked) < 4 * 5 + 2 * 4  # a number is given up at the first rank where it fails
 
 
 # The whole.

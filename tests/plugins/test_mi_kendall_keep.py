@@ -16,7 +16,7 @@ from attnx.testing import ToyModel
 from attnx_information.mi_kendall import MiKendall
 from attnx_information.options import MiKendallOptions
 
-Kept = tuple[Tensor, Tensor, Tensor, Tensor]
+Kept = tuple[Tensor, Tensor, Tensor, Tensor, Tensor]
 
 
 def keep(lengths: Sequence[int], values: str = "random", **options: Any) -> tuple[Evidence, Kept, Corpus]:
@@ -32,14 +32,14 @@ def keep(lengths: Sequence[int], values: str = "random", **options: Any) -> tupl
     found = torch.zeros_like(noise) if values == "zero" else noise.masked_fill(~batch.mask, 0.0)
     evidence = Evidence(trace, Importance("it", found, trace.predicted), None, model, Randomness(0))
     corpus = Corpus(unit_counts=torch.tensor(lengths))
-    hidden, shares, logits, place = MiKendall(MiKendallOptions(**options)).keep(evidence, corpus)
-    return evidence, (hidden, shares, logits, place), corpus
+    hidden, shares, attention, logits, place = MiKendall(MiKendallOptions(**options)).keep(evidence, corpus)
+    return evidence, (hidden, shares, attention, logits, place), corpus
 
 
 @pytest.mark.parametrize("values", ["random", "signed"])
 def test_states_are_kept_by_the_size_of_their_units_importance(values: str) -> None:
     lengths = [4, 7, 2, 5, 4, 9, 4, 6, 4, 4, 4]
-    evidence, (hidden, shares, logits, _), _ = keep(lengths, values)
+    evidence, (hidden, shares, attention, logits, _), _ = keep(lengths, values)
     assert hidden.shape == (11, 4, 2)  # one of eleven is shorter than 4
     assert torch.equal(logits, evidence.trace.logits.double())
     for row, n in enumerate(lengths):
@@ -48,13 +48,15 @@ def test_states_are_kept_by_the_size_of_their_units_importance(values: str) -> N
         assert torch.equal(hidden[row, : len(order)], evidence.trace.hidden[row, order])
         expected = [size[unit] / sum(size) for unit in order] + [math.nan] * (4 - len(order))
         np.testing.assert_allclose(shares[row], expected)
+        weights = sorted(evidence.trace.attention[row, :n].tolist(), reverse=True)[:4]
+        np.testing.assert_allclose(attention[row], weights + [math.nan] * (4 - len(order)))
 
 
 def test_ranks_are_the_10th_percentile_of_lengths() -> None:
     rng = np.random.default_rng(1)
     for count in (7, 10, 11, 25):
         lengths = rng.integers(2, 15, count).tolist()
-        _, (_, shares, _, _), _ = keep(lengths)
+        _, (_, shares, _, _, _), _ = keep(lengths)
         assert shares.shape[1] == np.percentile(lengths, 10, method="lower")
 
 
@@ -70,7 +72,7 @@ def test_ties_are_ranked_by_position() -> None:
 
 
 def test_ranks_are_capped() -> None:
-    _, (hidden, shares, _, _), _ = keep([6] * 10, max_ranks=2)
+    _, (hidden, shares, _, _, _), _ = keep([6] * 10, max_ranks=2)
     assert hidden.shape[:2] == shares.shape == (10, 2)
 
 
@@ -85,5 +87,5 @@ def test_a_batch_of_short_examples_is_kept_in_the_shape_of_the_others() -> None:
 
 
 def test_an_explanation_that_is_0_everywhere_ranks_nothing() -> None:
-    _, (_, shares, _, _), _ = keep([3, 4], "zero")
+    _, (_, shares, _, _, _), _ = keep([3, 4], "zero")
     assert shares.isnan().all()
