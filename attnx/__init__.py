@@ -32,11 +32,12 @@ if TYPE_CHECKING:
         Metric,
         Model,
         SplitMetric,
+        Study,
         Task,
     )
     from .report.records import Report, StudyReport
     from .request.spec import Options, RunSpec, Training
-    from .run.lab import Finding, Lab, Outputs, Study
+    from .run.lab import Chosen, Lab, Setting
     from .types import (
         Axis,
         Batch,
@@ -44,8 +45,10 @@ if TYPE_CHECKING:
         Corpus,
         Evidence,
         Example,
+        Finding,
         Importance,
         Measure,
+        Outputs,
         TaskData,
         Trace,
         WithCurve,
@@ -79,6 +82,7 @@ _MODULES = {
         "Metric",
         "Model",
         "SplitMetric",
+        "Study",
         "Task",
     ),
     "formulas.randomness": ("Randomness",),
@@ -89,7 +93,7 @@ _MODULES = {
         "RunSpec",
         "Training",
     ),
-    "run.lab": ("Finding", "Lab", "Outputs", "Study"),
+    "run.lab": ("Chosen", "Lab", "Setting"),
     "data.text_files": ("parse_object", "read_json_lines", "read_lines", "read_text"),
     "types": (
         "Axis",
@@ -98,8 +102,10 @@ _MODULES = {
         "Corpus",
         "Evidence",
         "Example",
+        "Finding",
         "Importance",
         "Measure",
+        "Outputs",
         "TaskData",
         "Trace",
         "WithCurve",
@@ -125,6 +131,8 @@ __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
     "Task",
     "Study",
     "Lab",
+    "Setting",
+    "Chosen",
     "Finding",
     "Outputs",
     "Card",

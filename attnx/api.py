@@ -146,7 +146,7 @@ def study_spec(
     catalog.find("study", name.name)
     resolve(spec, catalog)
 
-    from .run.lab import carry_out_study
+    from .run.study import carry_out_study
 
     shown = progress or Progress()
     source = _source(catalog, data_dir, shown)
@@ -155,10 +155,7 @@ def study_spec(
 
 def fetch_dataset(name: str) -> Path:
     """The folder of a dataset of the registry, fetched when it is not on this machine yet."""
-    from .data.access import source_in_use
-
-    source = source_in_use() or _source(Catalog.installed(), None, Progress())
-    return source.fetch(name).folder
+    return _source(Catalog.installed(), None, Progress()).fetch(name).folder
 
 
 def _installed() -> Catalog:

@@ -1,4 +1,4 @@
-"""The five protocols: what a task, a model, a projection, an importance method and a metric are.
+"""What a task, a model, a projection, an importance method, a metric and a study are.
 
 Any object of the right shape will do. Subclassing a protocol gives the defaults of its
 declarations. A component never batches, seeds, prints, moves devices or switches modes: it is
@@ -23,6 +23,7 @@ from .types import (
     Evidence,
     Example,
     Family,
+    Finding,
     Measure,
     TaskData,
     Trace,
@@ -31,6 +32,7 @@ from .types import (
 
 if TYPE_CHECKING:
     from .formulas.randomness import Randomness
+    from .run.lab import Lab
 
 
 class Task(Protocol):
@@ -171,4 +173,14 @@ class SplitMetric(_Measuring, Protocol):
 
     def conclude(self, kept: tuple[Tensor, ...], corpus: Corpus, /) -> Conclusion:
         """The verdict, from what was kept of all examples [N, ...] in their order."""
+        ...
+
+
+class Study(Protocol):
+    """A question about a task and a model that takes more than one trained model to answer."""
+
+    needs: ClassVar[tuple[str, ...]] = ()
+
+    def __call__(self, lab: Lab, /) -> list[Finding]:
+        """The findings, in the order a reader wants them."""
         ...

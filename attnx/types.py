@@ -17,6 +17,7 @@ from torch import Tensor
 from .errors import PluginError
 
 if TYPE_CHECKING:
+    from .data.access import Source
     from .formulas.randomness import Randomness
     from .protocols import Model
 
@@ -49,6 +50,7 @@ class TaskData:
     min_count: int = 1  # words rarer than this in train are not worth knowing
     provenance: Mapping[str, str] = field(default_factory=dict)
     fingerprint: str = ""  # filled in when the data is loaded
+    source: Source | None = None  # likewise: where a model finds further files, such as word vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,3 +238,31 @@ class Axis:
     name: str  # of the curve
     label: str  # of the axis
     points: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One measure in one setting of a study."""
+
+    setting: str
+    measure: str
+    direction: Direction
+    values: np.ndarray[
+        Any, np.dtype[np.float64]
+    ]  # [S, N] for every seed and example, or [S, 1] for every seed
+    published: float | None = None
+    source: str = ""  # where the published value stands
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """What a model gives for every example of a split, in their order."""
+
+    probabilities: Tensor  # [N, C]
+    attention: Tensor  # [N, L], 0 off the mask
+    mask: Tensor  # [N, L]
+    labels: Tensor  # [N]
+
+    @property
+    def correct(self) -> Tensor:
+        return (self.probabilities.argmax(1) == self.labels).double()  # [N]

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -33,14 +31,6 @@ class Fetched:
             origin = self.provenance.get("url") or self.provenance.get("name", "")
             raise DataError(f"'{name}' is not in {self.folder} ({self.provenance['kind']} {origin})".rstrip())
         return found
-
-
-_in_use: ContextVar[Source | None] = ContextVar("source in use", default=None)
-
-
-def source_in_use() -> Source | None:
-    """The source of the run that is going on, for whatever fetches files besides the task."""
-    return _in_use.get()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +65,6 @@ class Source:
         offline = os.environ.get("ATTNX_OFFLINE", "").lower() not in ("", "0", "false", "no")
         folder = directory or (Path(given) if given else None)
         return cls(folder, datasets, cache, offline, progress or Progress("off"))
-
-    @contextmanager
-    def in_use(self) -> Iterator[None]:
-        """Let `source_in_use` be this one."""
-        token = _in_use.set(self)
-        try:
-            yield
-        finally:
-            _in_use.reset(token)
 
     def fetch(self, name: str) -> Fetched:
         """The folder of a dataset, downloaded when it is nowhere yet."""

@@ -30,7 +30,7 @@ def load_data(task: Task, source: Source, limit: Limit) -> TaskData:
         test=_cut(data.test, limit.test),
     )
     _check(limited, limit)
-    return replace(limited, fingerprint=fingerprint(limited))
+    return replace(limited, fingerprint=fingerprint(limited), source=source)
 
 
 def _cut(examples: tuple[Example, ...], most: int | None) -> tuple[Example, ...]:

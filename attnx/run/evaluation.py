@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,19 +16,18 @@ import torch
 from ..data.loading import Source, load_data
 from ..errors import UsageError
 from ..progress import Progress
-from ..protocols import Model
-from ..report.observations import Observation, SeedResult, TrainingRecord
+from ..report.observations import SeedResult
 from ..report.records import Provenance, Report
 from ..report.summarise import costs, curves, quality, summaries
 from ..request.plan import Part, Plan
 from ..store.home import check_writable
-from ..store.identity import plugins_used, run_name, weights_name
+from ..store.identity import plugins_used, run_name
 from ..store.runs import Runs
 from ..store.weights import Weights, tensors_hash
 from ..types import TaskData
 from .attribution import Named
 from .measuring import observe
-from .training import train
+from .workshop import Workshop
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,42 +43,53 @@ def carry_out(
     plan: Plan,
     *,
     runs: Runs | None = None,
+    weights: Weights | None = None,
     source: Source | None = None,
     fresh: bool = False,
     progress: Progress | None = None,
 ) -> Outcome:
     """Return the stored run of a plan, or compute and store it."""
-    runs = runs or Runs()
-    source = source or Source()
+    runs, weights = runs or Runs(), weights or Weights()
+    source, progress = source or Source(), progress or Progress()
     if not plan.repeatable:
-        with source.in_use():
-            return Outcome(run(plan, "", source, progress or Progress()), None, stored=False)
+        return Outcome(run(plan, "", source, weights, progress), None, stored=False)
     name = run_name(plan, source, choose_device(plan.spec.device))
     found = None if fresh else runs.find(name)
     if found is not None:
         return Outcome(found, runs.folder(name), stored=True)
     check_writable(runs.root, "--out")
-    check_writable(Weights().root, "ATTNX_HOME")
-    with source.in_use():
-        report = run(plan, name, source, progress or Progress())
+    check_writable(weights.root, "ATTNX_HOME")
+    report = run(plan, name, source, weights, progress)
     return Outcome(report, runs.write(report), stored=False)
 
 
-def run(plan: Plan, name: str, source: Source, progress: Progress) -> Report:
+def run(plan: Plan, name: str, source: Source, weights: Weights, progress: Progress) -> Report:
     """Load, train or fetch, measure and summarise: one report for all seeds."""
     device = choose_device(plan.spec.device)
     clock = _Clock()
     with clock("data"):
         data = load_data(plan.task.make(), source, plan.spec.limit)
+    workshop = Workshop(data, device, weights, progress)
     metrics = _named(plan.metrics)
+    followed = [m for m in metrics if not m.component.whole_split and m.component.follows_training]
     results: list[SeedResult] = []
-    weights: dict[int, str] = {}
+    hashes: dict[int, str] = {}
     for seed in plan.spec.seeds:
         with clock("training"):
-            model, record = obtain(plan, data, seed, metrics, device, progress)
-        weights[seed] = tensors_hash(model.state_dict())
+            model, record = workshop.trained(plan, seed, followed)
+        hashes[seed] = tensors_hash(model.state_dict())
         with clock("measuring"):
-            observation = _observe(plan, model, data, seed, metrics, device, progress)
+            observation = observe(
+                model,
+                model.encode(data.test).to(device),
+                explanations=_named(plan.explanations),
+                references=_named(plan.references),
+                metrics=metrics,
+                baselines=_named(plan.baselines),
+                seed=seed,
+                progress=progress,
+                label=f"seed {seed}: measuring",
+            )
         results.append(SeedResult(seed, record, observation))
     for method in results[0].observation.costs:
         clock.seconds[f"importance {method}"] = sum(r.observation.costs[method].seconds for r in results)
@@ -94,7 +104,7 @@ def run(plan: Plan, name: str, source: Source, progress: Progress) -> Report:
         provenance=Provenance(
             plugins=plugins_used(plan.parts),
             data=data_used(data),
-            weights=weights,
+            weights=hashes,
             grouping="predicted label",
         ),
         environment=environment(device),
@@ -108,94 +118,6 @@ def run(plan: Plan, name: str, source: Source, progress: Progress) -> Report:
             if result.record.course and result.record.best_epoch == 0
         ),
         seconds={stage: round(seconds, 3) for stage, seconds in clock.seconds.items()},
-    )
-
-
-def obtain(
-    plan: Plan,
-    data: TaskData,
-    seed: int,
-    metrics: Sequence[Named],
-    device: torch.device,
-    progress: Progress,
-) -> tuple[Model, TrainingRecord]:
-    """A trained model: given ready, found in the weights cache, or trained now."""
-    ready = plan.model.make()
-    if not isinstance(ready, type):
-        return ready.to(device), TrainingRecord(course=(), best_epoch=0)
-    followed = [
-        named for named in metrics if not named.component.whole_split and named.component.follows_training
-    ]
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        model = build(plan, data, device)
-        key = weights_name(plan, data, seed, device)
-        known = _restore(model, key, [named.label for named in followed]) if plan.repeatable else None
-        if known is not None:
-            return model.eval(), known
-        trained = train(
-            model,
-            data,
-            plan.training,
-            seed=seed,
-            followed=followed,
-            device=device,
-            progress=progress,
-            label=f"seed {seed}: training",
-        )
-    if plan.repeatable:
-        Weights().write(key, model.state_dict(), trained.model_dump(mode="json"))
-    return model, trained
-
-
-def _restore(model: Model, key: str, followed: Sequence[str]) -> TrainingRecord | None:
-    """Load the weights of that name; None, and the model as it was, where none are that fit."""
-    cached = Weights().find(key)
-    if cached is None:
-        return None
-    state, known = cached
-    try:
-        record = TrainingRecord.model_validate(known)
-        if _shapes(state) != _shapes(model.state_dict()):
-            raise ValueError("another model's weights")
-    except ValueError as error:
-        Weights().tell_damaged(key, error)
-        return None
-    wanted = record.following(followed)
-    if wanted is not None:
-        model.load_state_dict(state)
-    return wanted
-
-
-def _shapes(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Size]:
-    return {name: tensor.shape for name, tensor in state.items()}
-
-
-def build(plan: Plan, data: TaskData, device: torch.device) -> Model:
-    """The plan's model, untrained, with torch's randomness as it is."""
-    model: Model = plan.model.make().build(data, plan.projection.make(), plan.model.options)
-    return model.to(device)
-
-
-def _observe(
-    plan: Plan,
-    model: Model,
-    data: TaskData,
-    seed: int,
-    metrics: tuple[Named, ...],
-    device: torch.device,
-    progress: Progress,
-) -> Observation:
-    return observe(
-        model,
-        model.encode(data.test).to(device),
-        explanations=_named(plan.explanations),
-        references=_named(plan.references),
-        metrics=metrics,
-        baselines=_named(plan.baselines),
-        seed=seed,
-        progress=progress,
-        label=f"seed {seed}: measuring",
     )
 
 

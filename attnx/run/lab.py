@@ -1,122 +1,124 @@
-"""Studies: questions that take more than one trained model to answer.
-
-A study is given a `Lab`, in which it trains variants of a model, and returns `Finding`s: values for
-every seed, of every example or of the whole split, which are summarised as those of a metric are.
-"""
+"""The lab in which a study trains variants of a model and measures them."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any, ClassVar, Literal, Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
 
-import numpy as np
 import torch
-from torch import Tensor
 
 from ..data.loading import Source, load_data
+from ..host.cards import Kind
 from ..host.catalog import Catalog
 from ..progress import Progress
 from ..protocols import Model
 from ..report.observations import Measurement
-from ..report.records import Finding as FindingRow
-from ..report.records import StudyReport
-from ..report.statistics import summarise
 from ..request.plan import Part, Plan
-from ..request.resolve import find_part, require_capabilities, resolve
-from ..request.spec import Choice, RunSpec, digest
-from ..store.home import check_writable, home
+from ..request.resolve import find_part, resolve
+from ..request.spec import Choice, RunSpec, Training, digest
 from ..store.identity import plugins_used, weights_name
-from ..store.runs import write_study
 from ..store.weights import Weights, tensors_hash
-from ..types import Batch, Direction, TaskData
+from ..types import Batch, Example, Outputs, TaskData
 from .attribution import Named, trace_of
 from .batching import batches, evaluating
-from .evaluation import build, choose_device, data_used, environment, obtain
 from .measuring import observe
-from .training import Objective, train
-
-Array = np.ndarray[Any, np.dtype[np.float64]]
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One measure in one setting of a study."""
-
-    setting: str
-    measure: str
-    direction: Direction
-    values: Array  # [S, N] for every seed and example, or [S, 1] for every seed
-    published: float | None = None
-    source: str = ""  # where the published value stands
+from .training import Objective
+from .workshop import Workshop, seeded
 
 
-class Study(Protocol):
-    """A question about a task and a model that takes more than one trained model to answer."""
+@dataclass(frozen=True)
+class Chosen:
+    """A component as it was chosen; two are equal when they are the same thing with the same options."""
 
-    needs: ClassVar[tuple[str, ...]] = ()
-
-    def __call__(self, lab: Lab, /) -> list[Finding]:
-        """The findings, in the order a reader wants them."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Outputs:
-    """What a model gives for every example of a split, in their order."""
-
-    probabilities: Tensor  # [N, C]
-    attention: Tensor  # [N, L], 0 off the mask
-    mask: Tensor  # [N, L]
-    labels: Tensor  # [N]
-
-    @property
-    def correct(self) -> Tensor:
-        return (self.probabilities.argmax(1) == self.labels).double()  # [N]
+    name: str
+    options: Mapping[str, Any]  # every one of them, defaults too
+    label: str = field(compare=False)  # as a person typed it
+    changed: frozenset[str] = field(compare=False)  # options that are not at their defaults
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """A task, a model and its training, with nothing left to decide."""
+
+    task: Chosen
+    model: Chosen
+    projection: Chosen
+    training: Training
+    references: tuple[str, ...]  # of the metrics it was asked with
+
+
 class Lab:
-    """A place to train variants of one model on one task."""
+    """A place to train variants of one model on one task: what a study is given."""
 
-    plan: Plan
-    catalog: Catalog
-    data: TaskData
-    device: torch.device
-    progress: Progress
-    study: Part
-    asked: RunSpec  # as the user put it, no default written out
-    used: list[Part] = field(default_factory=list)  # what took part beside the plan's own parts
+    def __init__(
+        self,
+        asked: RunSpec,
+        plan: Plan,
+        study: Part,
+        catalog: Catalog,
+        device: torch.device,
+        source: Source,
+        weights: Weights,
+        progress: Progress,
+    ) -> None:
+        self._asked = asked  # as the user put it: what he did not say is decided anew for a variant
+        self._study = study
+        self._catalog = catalog
+        self._device, self._source, self._weights, self._progress = device, source, weights, progress
+        self._plans: dict[Setting, Plan] = {}
+        self.parts_used: list[Part] = []  # what took part beside the plan's own
+        self.setting = self._setting(plan)
+        self.seeds: tuple[int, ...] = plan.spec.seeds
 
     @property
-    def seeds(self) -> tuple[int, ...]:
-        return self.plan.spec.seeds
+    def data(self) -> TaskData:
+        """The task's examples, loaded when they are first asked for."""
+        return self._workshop.data
 
-    def variant(self, **changes: Any) -> Plan:
-        """The plan with some fields of its spec changed, such as projection="uniform".
+    def require(self, kind: Kind, name: str) -> None:
+        """Refuse, before any training, what is not installed."""
+        self._catalog.find(kind, name)
+
+    def options_of(self, model: str) -> frozenset[str]:
+        """The names of the options that a model takes."""
+        component, _ = self._catalog.find_model(model)
+        options = component.load_options()
+        return frozenset(options.model_fields) if options else frozenset()
+
+    def variant(self, **changes: Any) -> Setting:
+        """The setting with some fields of its spec changed, such as projection="uniform".
 
         What the user did not say is decided anew: another model brings its own training settings.
         """
-        plan = resolve(RunSpec.model_validate({**self.asked.model_dump(), **changes}), self.catalog)
-        self.used += (plan.task, plan.model, plan.projection)
-        return plan
+        plan = resolve(RunSpec.model_validate({**self._asked.model_dump(), **changes}), self._catalog)
+        self.parts_used += (plan.task, plan.model, plan.projection)
+        return self._setting(plan)
 
     def within(self, study: str) -> Lab:
         """The same lab as another study has it: what it trains, and finds trained, is that study's."""
-        return replace(self, study=find_part(self.catalog, "study", Choice.parse(study)))
+        part = find_part(self._catalog, "study", Choice.parse(study))
+        other = Lab(
+            self._asked,
+            self._plans[self.setting],
+            part,
+            self._catalog,
+            self._device,
+            self._source,
+            self._weights,
+            self._progress,
+        )
+        other._workshop = self._workshop
+        return other
 
-    def model(self, seed: int, plan: Plan | None = None) -> Model:
-        """A model trained as the plan says; its weights are cached as those of any run."""
-        model, _ = obtain(plan or self.plan, self.data, seed, (), self.device, self.progress)
-        return model
+    def model(self, seed: int, setting: Setting | None = None) -> Model:
+        """A model trained as the setting says; its weights are kept as those of any run."""
+        return self._workshop.trained(self._plans[setting or self.setting], seed)[0]
 
-    def untrained(self, seed: int, plan: Plan | None = None) -> Model:
+    def untrained(self, seed: int, setting: Setting | None = None) -> Model:
         """A model as it is before training."""
-        with torch.random.fork_rng():
-            torch.manual_seed(seed)
-            return build(plan or self.plan, self.data, self.device)
+        return self._workshop.untrained(self._plans[setting or self.setting], seed)
 
     def train(
         self,
@@ -126,7 +128,7 @@ class Lab:
         *,
         objective: Objective | None = None,
         keep: Literal["best", "last"] = "best",
-        plan: Plan | None = None,
+        setting: Setting | None = None,
         beside: Sequence[Model] = (),
     ) -> Model:
         """Train a model of one's own making.
@@ -135,40 +137,30 @@ class Lab:
         `beside` that its training depends on. All else that tells it from others, such as a setting
         of the objective, must be in its `name`.
         """
-        plan = plan or self.plan
-        used = plugins_used([self.study])[0]
-        base = weights_name(plan, self.data, seed, self.device)
+        plan = self._plans[setting or self.setting]
+        code = plugins_used([self._study])[0].code
+        base = weights_name(plan, self.data, seed, self._device)
         start = [tensors_hash(m.state_dict()) for m in (model, *beside)]
-        key = digest(base, self.study.choice.name, used.code, name, *start)
-        cached = Weights().find(key)
-        if cached is not None:
-            model.load_state_dict(cached[0])
-            return model.eval()
-        with torch.random.fork_rng():
-            torch.manual_seed(seed)
-            record = train(
-                model,
-                self.data,
-                plan.training,
-                seed=seed,
-                device=self.device,
-                progress=self.progress,
-                label=f"seed {seed}: {name}",
-                objective=objective,
-                keep=keep,
+        key = digest(base, self._study.choice.name, code, name, *start)
+        with seeded(seed):
+            self._workshop.find_or_train(
+                model, key, plan.training, seed=seed, label=name, objective=objective, keep=keep
             )
-        Weights().write(key, model.state_dict(), record.model_dump(mode="json"))
         return model
+
+    def batch(self, model: Model, examples: Sequence[Example]) -> Batch:
+        """Examples as the model reads them, where it is."""
+        return model.encode(examples).to(self._device)
 
     def test(self, model: Model) -> Batch:
         """The test split as the model reads it."""
-        return model.encode(self.data.test).to(self.device)
+        return self.batch(model, self.data.test)
 
     def outputs(self, model: Model) -> Outputs:
         """Probabilities and attention on the test split."""
         encoded = self.test(model)
-        attention = torch.zeros(encoded.mask.shape, device=self.device)
-        probabilities = torch.zeros(len(encoded), len(self.data.label_names), device=self.device)
+        attention = torch.zeros(encoded.mask.shape, device=self._device)
+        probabilities = torch.zeros(len(encoded), len(self.data.label_names), device=self._device)
         with evaluating(model):
             for rows, batch in batches(encoded):
                 trace = trace_of(model, batch)
@@ -193,70 +185,32 @@ class Lab:
             references=tuple(self._named("importance", name) for name in references),
             metrics=tuple(self._named("metric", name) for name in metrics),
             seed=seed,
-            progress=self.progress,
+            progress=self._progress,
             label=f"seed {seed}: {', '.join(metrics)}",
         ).measurements
 
     def _named(self, kind: Literal["importance", "metric"], text: str) -> Named:
-        part = find_part(self.catalog, kind, Choice.parse(text))
-        self.used.append(part)
+        part = find_part(self._catalog, kind, Choice.parse(text))
+        self.parts_used.append(part)
         return Named(text, part.make())
 
+    def _setting(self, plan: Plan) -> Setting:
+        task, model, projection = (
+            Chosen(
+                name=part.choice.name,
+                options=part.choice.options,
+                label=part.label,
+                changed=frozenset(part.options.model_dump(exclude_defaults=True)),
+            )
+            for part in (plan.task, plan.model, plan.projection)
+        )
+        references = tuple(part.label for part in plan.references)
+        setting = Setting(task, model, projection, plan.training, references)
+        self._plans[setting] = plan
+        return setting
 
-def carry_out_study(
-    choice: Choice,
-    spec: RunSpec,
-    catalog: Catalog,
-    source: Source,
-    progress: Progress,
-    out: Path | None = None,
-) -> tuple[StudyReport, Path]:
-    """Carry out a study and keep its report; an unwritable folder is refused before any training."""
-    root = out or home() / "studies"
-    check_writable(root, "--out")
-    check_writable(Weights().root, "ATTNX_HOME")
-    report = run_study(choice, spec, catalog, source, progress)
-    return report, write_study(report, root)
-
-
-def run_study(
-    choice: Choice, spec: RunSpec, catalog: Catalog, source: Source, progress: Progress
-) -> StudyReport:
-    """Carry out a study on the task and model of a spec."""
-    started = time.perf_counter()
-    plan = resolve(spec, catalog)
-    part = find_part(catalog, "study", choice)
-    require_capabilities(part, plan, catalog)
-    device = choose_device(spec.device)
-    data = load_data(plan.task.make(), source, spec.limit)
-    lab = Lab(plan, catalog, data, device, progress, part, spec)
-    with source.in_use():
-        findings = part.make()(lab)
-    return StudyReport(
-        study=part.choice,
-        labels={p.kind: p.label for p in (plan.task, plan.model, plan.projection)},
-        spec=plan.spec.model_copy(update={"metrics": (), "references": ()}),  # the study knows its own
-        data=data_used(data),
-        plugins=plugins_used([plan.task, plan.model, plan.projection, part, *lab.used]),
-        environment=environment(device),
-        findings=tuple(_row(finding) for finding in findings),
-        seconds=round(time.perf_counter() - started, 3),
-    )
-
-
-def _row(finding: Finding) -> FindingRow:
-    found = summarise(np.asarray(finding.values, dtype=float)[:, :, None])  # of one column
-    return FindingRow(
-        setting=finding.setting,
-        measure=finding.measure,
-        direction=finding.direction,
-        mean=found.mean[0],
-        sd=found.sd[0],
-        low=found.low[0],
-        high=found.high[0],
-        n=found.n[0],
-        undefined=found.undefined[0],
-        seeds=tuple(found.seeds[:, 0]),
-        published=finding.published,
-        source=finding.source,
-    )
+    @cached_property
+    def _workshop(self) -> Workshop:
+        plan = self._plans[self.setting]
+        data = load_data(plan.task.make(), self._source, plan.spec.limit)
+        return Workshop(data, self._device, self._weights, self._progress)

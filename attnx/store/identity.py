@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from ..data.access import Source, source_in_use
+from ..data.access import Source
 from ..errors import PluginError
 from ..report.records import PluginUsed
 from ..request.plan import Part, Plan
@@ -40,12 +40,11 @@ def run_name(plan: Plan, source: Source, device: torch.device) -> str:
 def weights_name(plan: Plan, data: TaskData, seed: int, device: torch.device) -> str:
     """The name of trained weights."""
     parts = (plan.task, plan.model, plan.projection)
-    source = source_in_use() or Source()
     return digest(
         data.fingerprint,
         canonical_json([part.choice.model_dump(mode="json") for part in parts]),
         _codes(parts),
-        canonical_json(_named_in_options([plan.model], source)),
+        canonical_json(_named_in_options([plan.model], data.source or Source())),
         canonical_json(plan.spec.training),
         f"{seed}/{device.type}/{torch.__version__}",
     )

@@ -29,13 +29,13 @@ class DeceptiveAttention(Study):
         weights = {"honest": 0.0, **{f"λ = {penalty:g}": penalty for penalty in self.options.penalties}}
         plans = {  # resolved before any training, so that a metric that cannot be had is refused
             name: lab.variant(
-                training={**lab.plan.training.model_dump(), "deception": weight},
+                training={**lab.setting.training.model_dump(), "deception": weight},
                 metrics=self.options.metrics,
                 references=self.options.references,
             )
             for name, weight in weights.items()
         }
-        references = [part.label for part in plans["honest"].references]
+        references = plans["honest"].references
         findings: list[Finding] = []
         for name, plan in plans.items():
             models = [lab.model(seed, plan) for seed in lab.seeds]

@@ -9,7 +9,7 @@ from typing import Generic, Self, TypeVar
 import torch
 from torch import Tensor, nn
 
-from attnx import AttentionProjection, Batch, DataError, Example, TaskData, Trace
+from attnx import AttentionProjection, Batch, DataError, Example, Source, TaskData, Trace
 
 from .encoders import Encoder
 from .options import ClassifierOptions, SequenceOptions
@@ -36,7 +36,7 @@ class AttentionClassifier(nn.Module, Generic[O], ABC):
         self.projection = projection
         texts = [(*self.words_of(example), *(example.query or ())) for example in data.train]
         self.vocabulary = Vocabulary.of(texts, options.min_count or data.min_count, options.max_words)
-        self.word_vectors = make_embedding(self.vocabulary, options)
+        self.word_vectors = make_embedding(self.vocabulary, options, data.source or Source())
         self.dropout = nn.Dropout(options.dropout)
         self.encoder = self.make_encoder(self.word_vectors.embedding_dim, options)
         asked = any(example.query is not None for example in data.train)

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from attnx import DataError, UsageError, fetch_dataset, read_lines
+from attnx import DataError, Source, UsageError, read_lines
 
 from .options import ClassifierOptions
 from .vocabulary import PAD, Vocabulary
@@ -29,7 +29,7 @@ _WORD = re.compile(r"[^ \t\r\n]+")  # other white space is a word in some publis
 Vector = np.ndarray[Any, np.dtype[np.float32]]
 
 
-def make_embedding(vocabulary: Vocabulary, options: ClassifierOptions) -> nn.Embedding:
+def make_embedding(vocabulary: Vocabulary, options: ClassifierOptions, source: Source) -> nn.Embedding:
     """A vector for every word of the vocabulary, 0 for padding."""
     known: Mapping[str, Vector] = {}
     size = options.embedding
@@ -37,7 +37,7 @@ def make_embedding(vocabulary: Vocabulary, options: ClassifierOptions) -> nn.Emb
         if options.freeze:
             raise UsageError("freeze=true needs word vectors to keep: give embeddings=FILE as well.")
     else:
-        path = find_vectors(options.embeddings)
+        path = find_vectors(options.embeddings, source)
         known, size = read_vectors(path, vocabulary.number)
         if not known:
             raise DataError(f"No word of the training data has a vector in '{path}'; is it another language?")
@@ -48,7 +48,7 @@ def make_embedding(vocabulary: Vocabulary, options: ClassifierOptions) -> nn.Emb
     return nn.Embedding.from_pretrained(table, freeze=options.freeze, padding_idx=PAD)
 
 
-def find_vectors(name: str) -> Path:
+def find_vectors(name: str, source: Source) -> Path:
     """The file of word vectors that `embeddings` names."""
     path = Path(os.path.expanduser(name))  # a user that is unknown stays as written
     try:
@@ -57,7 +57,7 @@ def find_vectors(name: str) -> Path:
     except OSError as error:  # in a folder that is closed, or a name that is too long
         raise DataError(f"embeddings={name}: cannot be read: {error.strerror}.") from error
     if name in DATASETS:
-        return fetch_dataset(name) / DATASETS[name]
+        return source.fetch(name).folder / DATASETS[name]
     raise UsageError(f"embeddings={name}: no such file. Give learned, or a file of word vectors.")
 
 

@@ -24,13 +24,13 @@ class GuidedMlp(Study):
 
     def __call__(self, lab: Lab) -> list[Finding]:
         mlp = self._label(lab)
-        own = lab.variant(model=mlp, projection=lab.plan.projection.choice)
+        own = lab.variant(model=mlp, projection=lab.setting.projection.label)
         uniform = lab.variant(model=mlp, projection="uniform")
         theirs = lab.within("adversarial-model")
 
         def guided(guide: Model, seed: int, name: str) -> Model:
             model = Guided(lab.untrained(seed, own), guide, lab.data)
-            return lab.train(model, seed, f"guided by {name}", plan=own, beside=(guide,))
+            return lab.train(model, seed, f"guided by {name}", setting=own, beside=(guide,))
 
         models: dict[str, list[Model]] = {
             "the model itself": [lab.model(seed) for seed in lab.seeds],
@@ -50,12 +50,10 @@ class GuidedMlp(Study):
     def _label(self, lab: Lab) -> str:
         """The guided model, with the vocabulary of the model of the study."""
         name, _, said = self.options.model.partition(":")
-        component, _ = lab.catalog.find_model(name)
-        options = component.load_options()
-        known = options.model_fields if options else {}
+        known = lab.options_of(name)
         shared = [
             f"{key}={value}"
-            for key, value in lab.plan.model.options
+            for key, value in lab.setting.model.options.items()
             if key in VOCABULARY and key in known and value is not None
         ]
         return f"{name}:{','.join(filter(None, [said, *shared]))}"

@@ -38,7 +38,7 @@ class GumbelGain(Study):
     def __call__(self, lab: Lab) -> list[Finding]:
         require_information(lab, self.options.clusters)
         noisy = f"gumbel-softmax:temperature={self.options.temperature}"
-        names = self.options.models or (lab.plan.model.label,)
+        names = self.options.models or (lab.setting.model.label,)
         chosen = [{"model": name} for name in self.options.models] or [{}]  # {}: the model of the study
         settings = [  # resolved before any training
             (name, lab.variant(**model, projection="softmax"), lab.variant(**model, projection=noisy))
@@ -59,8 +59,8 @@ class GumbelGain(Study):
         rises = np.where(np.isnan(every), np.nan, every >= 0)
         share = Finding("all settings", "share that gains", "none", rises)
         models = [softmax.model for _, softmax, _ in settings]
-        encoders = {model.component.name for model in models if model.component}
-        scorers = {getattr(model.options, "scorer", "") for model in models}
+        encoders = {model.name for model in models}
+        scorers = {model.options.get("scorer", "") for model in models}
         return [*findings, _beside_published(share, task_name(lab), encoders, scorers)]
 
     def _tau(self, lab: Lab, models: list[Model]) -> Array:

@@ -22,7 +22,7 @@ class Tau:
 
 def require_information(lab: Lab, clusters: int | str) -> None:
     """Refuse before any training what could not be measured after it."""
-    lab.catalog.find("metric", "mi-kendall")
+    lab.require("metric", "mi-kendall")
     tests = len(lab.data.test)
     if isinstance(clusters, int) and tests < 2 * clusters:
         raise UsageError(

@@ -19,27 +19,22 @@ class Table:
 
     def beside(self, finding: Finding, lab: Lab, *row: str) -> Finding:
         """The finding with the value of this table beside it, if there is one."""
-        plan = lab.plan
-        projection = plan.projection.component.name if plan.projection.component else ""
         key = (task_name(lab), *_model(lab), *row)
-        if key not in self.values or self.projection not in ("", projection):
+        if key not in self.values or self.projection not in ("", lab.setting.projection.name):
             return finding
         return replace(finding, published=self.values[key], source=self.source)
 
 
 def task_name(lab: Lab) -> str:
     """The task's name, or nothing if its options make it another task than the published one."""
-    task = lab.plan.task
-    changed = task.options.model_dump(exclude_defaults=True).keys() - HARMLESS
-    return task.component.name if task.component and not changed else ""
+    task = lab.setting.task
+    return "" if task.changed - HARMLESS else task.name
 
 
 def _model(lab: Lab) -> tuple[str, str]:
     """Encoder and scorer, or nothing if it is of another size or build than the published one."""
-    model = lab.plan.model
-    changed = model.options.model_dump(exclude_defaults=True).keys() - TRAINED
-    name = model.component.name if model.component and not changed else ""
-    return name, getattr(model.options, "scorer", "")
+    model = lab.setting.model
+    return "" if model.changed - TRAINED else model.name, model.options.get("scorer", "")
 
 
 def _of_bilstm_additive(values: dict[str, float], *row: str) -> dict[tuple[str, ...], float]:

@@ -31,12 +31,12 @@ def free_attention_alone(lab: Lab, model: Model) -> None:
     attention = list(model.attention_parameters())
     for parameter in attention:
         parameter.requires_grad_(True)
-    batch = model.encode(lab.data.train[:1]).to(lab.device)
+    batch = lab.batch(model, lab.data.train[:1])
     with torch.random.fork_rng(), torch.enable_grad():
         model.train()  # a hard projection can be trained, but only in this mode
         trace = model.run(batch, model.embed(batch))
         model.eval()
-    what = f"Model '{lab.plan.model.label}' with projection '{lab.plan.projection.label}'"
+    what = f"Model '{lab.setting.model.label}' with projection '{lab.setting.projection.label}'"
     if not trace.attention.requires_grad:
         raise UsageError(f"{what} has no attention that could be trained: choose another of the two.")
     if trace.hidden.requires_grad:

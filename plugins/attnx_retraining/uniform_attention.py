@@ -14,7 +14,7 @@ class UniformAttention(Study):
 
     def __call__(self, lab: Lab) -> list[Finding]:
         uniform = lab.variant(projection="uniform")
-        if lab.plan.projection.choice == uniform.projection.choice:
+        if lab.setting.projection == uniform.projection:
             raise UsageError(
                 "The model of this study has uniform attention already: give another --projection."
             )

@@ -8,14 +8,15 @@ import numpy as np
 import torch
 
 from attnx import Model, Source
-from attnx.data.loading import load_data
 from attnx.host.catalog import Catalog
 from attnx.progress import Progress
 from attnx.report.records import Finding, StudyReport
 from attnx.request.resolve import find_part, resolve
 from attnx.request.spec import Choice, RunSpec
 from attnx.run.evaluation import choose_device
-from attnx.run.lab import Lab, run_study
+from attnx.run.lab import Lab
+from attnx.run.study import run_study
+from attnx.store.weights import Weights
 
 WORDS = "sdc-text:train=160,dev=40,test=60"
 SMALL = "bilstm:hidden=6,embedding=12"
@@ -28,9 +29,8 @@ def spec(task: str = WORDS, **fields: Any) -> RunSpec:
 
 def make_lab(catalog: Catalog, study: str, asked: RunSpec) -> Lab:
     plan = resolve(asked, catalog)
-    data = load_data(plan.task.make(), Source(), asked.limit)
     part = find_part(catalog, "study", Choice.parse(study))
-    return Lab(plan, catalog, data, choose_device("cpu"), Progress(), part, asked)
+    return Lab(asked, plan, part, catalog, choose_device("cpu"), Source(), Weights(), Progress())
 
 
 def carry_out(catalog: Catalog, study: str, asked: RunSpec) -> StudyReport:

@@ -225,7 +225,7 @@ def test_guided_mlp_finds_the_adversary_of_the_adversarial_study(
     lab = make_lab(catalog, "adversarial-model", spec())
     base = lab.model(0)
     trained = unfrozen(lab, base, 0, AdversaryOptions())
-    monkeypatch.setattr("attnx.run.lab.train", None)
+    monkeypatch.setattr("attnx.run.workshop.train", None)
     mlp = make_lab(catalog, "guided-mlp", spec())
     assert same(
         weights(unfrozen(mlp.within("adversarial-model"), base, 0, AdversaryOptions())), weights(trained)

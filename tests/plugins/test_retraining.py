@@ -18,6 +18,7 @@ from attnx import UsageError
 from attnx.host.catalog import Catalog
 from attnx.testing import check_component
 from attnx_retraining.correlations import CORRELATIONS
+from attnx_retraining.seed_variance import SeedVariance
 
 STUDIES = {
     "uniform-attention": "uniform-attention",
@@ -65,7 +66,7 @@ def test_second_run_trains_nothing_and_finds_the_same(
     def train(*_: Any, **__: Any) -> None:
         raise AssertionError("a model is trained again")
 
-    monkeypatch.setattr("attnx.run.lab.train", train)
+    monkeypatch.setattr("attnx.run.workshop.train", train)
     monkeypatch.setattr("attnx.run.evaluation.train", train)
     second = carry_out(catalog, STUDIES[name], asked)
     assert first.findings == second.findings
@@ -159,7 +160,7 @@ def test_attention_is_worth_nothing_where_the_average_decides(catalog: Catalog) 
 
 def test_seed_variance_is_the_squared_distance_of_scipy(catalog: Catalog) -> None:
     lab = make_lab(catalog, "seed-variance", spec(seeds=(0, 1, 2)))
-    findings = {(f.setting, f.measure): f.values for f in lab.study.make()(lab)}
+    findings = {(f.setting, f.measure): f.values for f in SeedVariance()(lab)}
     outputs = [lab.outputs(lab.model(seed)) for seed in lab.seeds]
     attention = [output.attention.numpy() for output in outputs]
     pairs = np.array(

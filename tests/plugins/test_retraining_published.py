@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import torch
 
-from attnx import Finding
+from attnx import Finding, Source
 from attnx.host.catalog import Catalog
 from attnx.progress import Progress
 from attnx.request.resolve import find_part, resolve
 from attnx.request.spec import Choice, RunSpec
 from attnx.run.lab import Lab
-from attnx.testing import toy_data
+from attnx.store.weights import Weights
 from attnx_retraining.adversarial_model import AdversarialModel
 from attnx_retraining.published import MEISTER_2, MEISTER_3, MEISTER_5, WEN_2, WEN_3, WEN_4, Table
 
@@ -27,7 +27,9 @@ def catalog() -> Catalog:
 def published(catalog: Catalog, table: Any, *row: str, task: str = "sst", **fields: Any) -> float | None:
     asked = RunSpec.model_validate({"task": task, "model": "bilstm-add", **fields})
     part = find_part(catalog, "study", Choice.parse("adversarial-model"))
-    lab = Lab(resolve(asked, catalog), catalog, toy_data(), torch.device("cpu"), Progress(), part, asked)
+    lab = Lab(
+        asked, resolve(asked, catalog), part, catalog, torch.device("cpu"), Source(), Weights(), Progress()
+    )
     found: Finding = table.beside(Finding("setting", "measure", "none", np.zeros((1, 1))), lab, *row)
     assert (found.published is None) == (found.source == "")
     return found.published
@@ -88,7 +90,9 @@ def test_an_adversary_stands_beside_one_that_was_driven_alike(
 ) -> None:
     asked = RunSpec.model_validate({"task": "sst", "model": "bilstm-add"})
     part = find_part(catalog, "study", Choice.parse(f"adversarial-model{options}"))
-    lab = Lab(resolve(asked, catalog), catalog, toy_data(), torch.device("cpu"), Progress(), part, asked)
+    lab = Lab(
+        asked, resolve(asked, catalog), part, catalog, torch.device("cpu"), Source(), Weights(), Progress()
+    )
     study: AdversarialModel = part.make()
     for name, measure, value in (("unfrozen", "tvd", wen), ("frozen", "accuracy", meister)):
         finding = Finding(name, measure, "none", np.zeros((1, 1)))

@@ -13,12 +13,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from attnx.data.loading import Source, load_data
+from attnx.data.loading import Source
 from attnx.host.catalog import Catalog
 from attnx.progress import Progress
 from attnx.request.resolve import resolve
 from attnx.request.spec import RunSpec
 from attnx.run.lab import Lab
+from attnx.store.weights import Weights
 from attnx.testing import check
 
 ROOT = Path(__file__).parents[2]
@@ -67,8 +68,8 @@ def test_components_of_the_plugin_guide_work():
         {"task": "sdc-2d:train=60,dev=30,test=40", "training": {"epochs": 1}, "seeds": (0, 1)}
     )
     plan = resolve(spec, catalog)
-    data = load_data(plan.task.make(), Source(), spec.limit)
-    lab = Lab(plan, catalog, data, torch.device("cpu"), Progress("off"), plan.task, spec)
+    cpu = torch.device("cpu")
+    lab = Lab(spec, plan, plan.task, catalog, cpu, Source(), Weights(), Progress("off"))
     (finding,) = guide["SparseGap"]()(lab)
     assert finding.values.shape == (2, 40)
 

@@ -99,9 +99,8 @@ def test_a_file_named_in_an_option_counts_for_run_and_weights(catalog: Catalog, 
 
 def names(asked: Plan, source: Source) -> tuple[str, str]:
     """Of the run, and of the weights that are trained in it."""
-    with source.in_use():
-        data = load_data(asked.task.make(), source, asked.spec.limit)
-        return run_name(asked, source, CPU), weights_name(asked, data, 0, CPU)
+    data = load_data(asked.task.make(), source, asked.spec.limit)
+    return run_name(asked, source, CPU), weights_name(asked, data, 0, CPU)
 
 
 def both_differ(before: tuple[str, str], after: tuple[str, str]) -> bool:

@@ -1,0 +1,86 @@
+"""A study from request to report."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import numpy as np
+
+from ..data.loading import Source
+from ..host.catalog import Catalog
+from ..progress import Progress
+from ..report.records import Finding as FindingRow
+from ..report.records import StudyReport
+from ..report.statistics import summarise
+from ..request.resolve import find_part, require_capabilities, resolve
+from ..request.spec import Choice, RunSpec
+from ..store.home import check_writable, home
+from ..store.identity import plugins_used
+from ..store.runs import write_study
+from ..store.weights import Weights
+from ..types import Finding
+from .evaluation import choose_device, data_used, environment
+from .lab import Lab
+
+
+def carry_out_study(
+    choice: Choice,
+    spec: RunSpec,
+    catalog: Catalog,
+    source: Source,
+    progress: Progress,
+    out: Path | None = None,
+) -> tuple[StudyReport, Path]:
+    """Carry out a study and keep its report; an unwritable folder is refused before any training."""
+    root, weights = out or home() / "studies", Weights()
+    check_writable(root, "--out")
+    check_writable(weights.root, "ATTNX_HOME")
+    report = run_study(choice, spec, catalog, source, progress, weights)
+    return report, write_study(report, root)
+
+
+def run_study(
+    choice: Choice,
+    spec: RunSpec,
+    catalog: Catalog,
+    source: Source,
+    progress: Progress,
+    weights: Weights | None = None,
+) -> StudyReport:
+    """Carry out a study on the task and model of a spec."""
+    started = time.perf_counter()
+    plan = resolve(spec, catalog)
+    part = find_part(catalog, "study", choice)
+    require_capabilities(part, plan, catalog)
+    device = choose_device(spec.device)
+    lab = Lab(spec, plan, part, catalog, device, source, weights or Weights(), progress)
+    findings = part.make()(lab)
+    return StudyReport(
+        study=part.choice,
+        labels={p.kind: p.label for p in (plan.task, plan.model, plan.projection)},
+        spec=plan.spec.model_copy(update={"metrics": (), "references": ()}),  # the study knows its own
+        data=data_used(lab.data),
+        plugins=plugins_used([plan.task, plan.model, plan.projection, part, *lab.parts_used]),
+        environment=environment(device),
+        findings=tuple(_row(finding) for finding in findings),
+        seconds=round(time.perf_counter() - started, 3),
+    )
+
+
+def _row(finding: Finding) -> FindingRow:
+    found = summarise(np.asarray(finding.values, dtype=float)[:, :, None])  # of one column
+    return FindingRow(
+        setting=finding.setting,
+        measure=finding.measure,
+        direction=finding.direction,
+        mean=found.mean[0],
+        sd=found.sd[0],
+        low=found.low[0],
+        high=found.high[0],
+        n=found.n[0],
+        undefined=found.undefined[0],
+        seeds=tuple(found.seeds[:, 0]),
+        published=finding.published,
+        source=finding.source,
+    )

@@ -1,0 +1,119 @@
+"""Where models are made: found among the weights that are kept, or trained and kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+
+from ..progress import Progress
+from ..protocols import Model
+from ..report.observations import TrainingRecord
+from ..request.plan import Plan
+from ..request.spec import Training
+from ..store.identity import weights_name
+from ..store.weights import Weights
+from ..types import TaskData
+from .attribution import Named
+from .training import Objective, train
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """Data, a device, the weights that are kept, and where progress is told."""
+
+    data: TaskData
+    device: torch.device
+    weights: Weights
+    progress: Progress
+
+    def untrained(self, plan: Plan, seed: int) -> Model:
+        """The plan's model as it is before training."""
+        with seeded(seed):
+            return self._build(plan)
+
+    def trained(self, plan: Plan, seed: int, followed: Sequence[Named] = ()) -> tuple[Model, TrainingRecord]:
+        """The plan's model: given ready, found, or trained now."""
+        ready = plan.model.make()
+        if not isinstance(ready, type):
+            return ready.to(self.device), TrainingRecord(course=(), best_epoch=0)
+        key = weights_name(plan, self.data, seed, self.device) if plan.repeatable else ""
+        with seeded(seed):
+            model = self._build(plan)
+            record = self.find_or_train(
+                model, key, plan.training, seed=seed, label="training", followed=followed
+            )
+        return model, record
+
+    def find_or_train(
+        self,
+        model: Model,
+        key: str,
+        training: Training,
+        *,
+        seed: int,
+        label: str,
+        followed: Sequence[Named] = (),
+        objective: Objective | None = None,
+        keep: Literal["best", "last"] = "best",
+    ) -> TrainingRecord:
+        """Give a model the weights of that name, by training where there are none that fit.
+
+        Without a name nothing is looked for or kept.
+        """
+        known = self._find(model, key, [named.label for named in followed]) if key else None
+        if known is not None:
+            model.eval()
+            return known
+        record = train(
+            model,
+            self.data,
+            training,
+            seed=seed,
+            followed=followed,
+            device=self.device,
+            progress=self.progress,
+            label=f"seed {seed}: {label}",
+            objective=objective,
+            keep=keep,
+        )
+        if key:
+            self.weights.write(key, model.state_dict(), record.model_dump(mode="json"))
+        return record
+
+    def _build(self, plan: Plan) -> Model:
+        model: Model = plan.model.make().build(self.data, plan.projection.make(), plan.model.options)
+        return model.to(self.device)
+
+    def _find(self, model: Model, key: str, followed: Sequence[str]) -> TrainingRecord | None:
+        """Load the weights of that name; None, and the model as it was, where none are that fit."""
+        cached = self.weights.find(key)
+        if cached is None:
+            return None
+        state, known = cached
+        try:
+            record = TrainingRecord.model_validate(known)
+            if _shapes(state) != _shapes(model.state_dict()):
+                raise ValueError("another model's weights")
+        except ValueError as error:
+            self.weights.tell_damaged(key, error)
+            return None
+        wanted = record.following(followed)
+        if wanted is not None:
+            model.load_state_dict(state)
+        return wanted
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Torch's randomness from this seed on, and as it was afterwards."""
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        yield
+
+
+def _shapes(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Size]:
+    return {name: tensor.shape for name, tensor in state.items()}
