@@ -67,7 +67,7 @@ def test_second_run_trains_nothing_and_finds_the_same(
         raise AssertionError("a model is trained again")
 
     monkeypatch.setattr("attnx.run.workshop.train", train)
-    monkeypatch.setattr("attnx.run.evaluation.train", train)
+    monkeypatch.setattr("attnx.run.workshop.train", train)
     second = carry_out(catalog, STUDIES[name], asked)
     assert first.findings == second.findings
     assert all(finding.published is None for finding in first.findings)  # sdc-text is in no paper
@@ -130,7 +130,7 @@ def test_information_studies_say_that_their_metric_is_missing(
     catalog: Catalog, study: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     without = Catalog(tuple(plugin for plugin in catalog.plugins if plugin.name != "information"))
-    monkeypatch.setattr("attnx.run.evaluation.train", None)  # nothing may be trained first
+    monkeypatch.setattr("attnx.run.workshop.train", None)  # nothing may be trained first
     with pytest.raises(UsageError, match="Unknown metric 'mi-kendall'"):
         carry_out(without, f"{study}:clusters=8", spec())
 

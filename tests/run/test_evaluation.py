@@ -53,7 +53,7 @@ def test_same_run_again_is_read_and_not_computed(tmp_path, monkeypatch):
 
 def test_weights_are_reused_when_only_a_metric_is_added(tmp_path, monkeypatch):
     attnx.evaluate(**SMALL, metrics=["nnz"], out=tmp_path)
-    monkeypatch.setattr("attnx.run.evaluation.train", lambda *_, **__: pytest.fail("trained again"))
+    monkeypatch.setattr("attnx.run.workshop.train", lambda *_, **__: pytest.fail("trained again"))
     report = attnx.evaluate(**SMALL, metrics=["nnz", "entropy"], out=tmp_path)
     assert {summary.metric for summary in report.summaries} == {"nnz", "entropy"}
 
@@ -74,7 +74,7 @@ def test_damaged_weights_are_trained_again_and_overwritten(damage, tmp_path, mon
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"warning: damaged weights in '{folder}'")
     assert without_timings(again) == without_timings(first)
-    monkeypatch.setattr("attnx.run.evaluation.train", lambda *_, **__: pytest.fail("trained a third time"))
+    monkeypatch.setattr("attnx.run.workshop.train", lambda *_, **__: pytest.fail("trained a third time"))
     attnx.evaluate(**SMALL, metrics=["nnz"], fresh=True)
     assert capsys.readouterr().err == ""
 

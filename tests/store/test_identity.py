@@ -223,7 +223,7 @@ def test_a_metric_that_follows_training_is_added_without_losing_the_weights(
     monkeypatch.setenv("ATTNX_HOME", str(tmp_path / "home"))
     small: dict[str, Any] = {"task": "sdc-error-mode-1:train=40,dev=40,test=60", "training": {"epochs": 2}}
     both = attnx.evaluate(**small, metrics=["focus", "nnz"], progress=False)
-    monkeypatch.setattr("attnx.run.evaluation.train", lambda *_, **__: pytest.fail("trained again"))
+    monkeypatch.setattr("attnx.run.workshop.train", lambda *_, **__: pytest.fail("trained again"))
     fewer = attnx.evaluate(**small, metrics=["entropy"], progress=False)
     assert fewer.provenance.weights == both.provenance.weights
     assert {curve.metric for curve in fewer.curves if curve.axis == "epoch"} == {"training"}
