@@ -41,8 +41,8 @@ def lstm_influence(encoder: Bidirectional, vectors: Tensor, hidden: Tensor, leng
         n = int(lengths[some].max())
         x, h = vectors[some, :n], hidden[some, :n]  # [G, n, E], [G, n, H]
         mirror = mirror_columns(lengths[some], inside(lengths[some], n))  # [G, n]
-        norm = torch.linalg.vector_norm(h, dim=-1, keepdim=True)
-        seeds = h / norm.masked_fill(norm == 0, 1.0)  # ∂‖h_p‖/∂h_p, 0 in padding
+        norm = _norm(h)[..., None]
+        seeds = (h / norm.masked_fill(norm == 0, 1.0)).to(h.dtype)  # ∂‖h_p‖/∂h_p, 0 in padding
         h_ahead, h_back = h.chunk(2, -1)
         seeds_ahead, seeds_back = seeds.chunk(2, -1)
         ahead = _walk_back(encoder.ahead, x, h_ahead, seeds_ahead)
@@ -50,7 +50,7 @@ def lstm_influence(encoder: Bidirectional, vectors: Tensor, hidden: Tensor, leng
             encoder.back, _at(x, mirror), _at(h_back, mirror), _at(seeds_back, mirror)
         ).reordered(mirror)
         both = ahead.sizes + back.sizes  # [G, n, n] one of the two is 0 but on the diagonal
-        own = torch.linalg.vector_norm(ahead.own + back.own, dim=-1)  # [G, n]
+        own = _norm(ahead.own + back.own).to(both.dtype)  # [G, n]
         sizes[some, :n, :n] = both.diagonal_scatter(own, dim1=1, dim2=2)
     return sizes
 
@@ -58,6 +58,11 @@ def lstm_influence(encoder: Bidirectional, vectors: Tensor, hidden: Tensor, leng
 def _at(values: Tensor, columns: Tensor) -> Tensor:
     """Values [G, n, ...] at other columns [G, n]."""
     return values.gather(1, columns[..., None].expand_as(values))
+
+
+def _norm(values: Tensor) -> Tensor:
+    """Norms over the last dimension; squares of the gradients of far words underflow in single precision."""
+    return torch.linalg.vector_norm(values, dim=-1, dtype=torch.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +100,7 @@ def _walk_back(layer: nn.Module, x: Tensor, h: Tensor, seeds: Tensor) -> _Gradie
         ):
             torch.mul(gradient, slope[t], out=part)
         d_words = torch.mm(d_gates.flatten(0, 1), of_inputs, out=words[: (n - t) * texts])
-        sizes[t, t:] = torch.linalg.vector_norm(d_words, dim=-1).view(n - t, texts)
+        sizes[t, t:] = _norm(d_words).view(n - t, texts)
         own[t] = d_words[:texts]
         torch.mm(d_gates.flatten(0, 1), of_states, out=dh_t.flatten(0, 1))
         dc_t.mul_(slopes.forget[t])

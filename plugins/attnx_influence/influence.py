@@ -38,10 +38,11 @@ def one_pass_each(model: Model, trace: Trace) -> Tensor:
     with torch.enable_grad():
         embeddings = trace.embeddings.detach().requires_grad_()  # [B, L, E]
         hidden = model.run(trace.batch, embeddings).hidden  # [B, L, H]
-        lengths = torch.linalg.vector_norm(hidden, dim=-1).sum(0)  # [L] examples do not see each other
+        # squares of small states, and of the small gradients of far units, underflow in single precision
+        norms = torch.linalg.vector_norm(hidden, dim=-1, dtype=torch.float64)
+        lengths = norms.sum(0)  # [L] examples do not see each other
         for p in mask.any(0).nonzero()[:, 0].tolist():
             (gradient,) = torch.autograd.grad(lengths[p], embeddings, retain_graph=True)
-            # squares of the small gradients of far units underflow in single precision
             sizes[:, p] = torch.linalg.vector_norm(gradient, dim=-1, dtype=torch.float64)
     return sizes
 

@@ -120,6 +120,12 @@ def test_a_hidden_state_that_nothing_influences_is_left_out() -> None:
     assert importance(model, trace).tolist()[0] == pytest.approx([0.25] * 4)
 
 
+def test_hidden_states_whose_square_underflows_are_influenced_all_the_same() -> None:
+    model = Mixing(lambda p, i: 1e-30 * weights(p, i))
+    found = context(model, trace_and(model, 5))
+    np.testing.assert_allclose(found, np.mean(scipy.stats.entropy(known(5), axis=1)) / math.log(5), rtol=1e-5)
+
+
 def test_importance_is_the_mean_share_of_influence() -> None:
     model = Mixing(weights)
     trace = trace_and(model, 5, 3)
@@ -194,6 +200,22 @@ def test_lstm_path_is_exact_in_double_precision() -> None:
     for row, n in enumerate(trace.batch.lengths.tolist()):
         expected = by_autograd(model, trace.embeddings[row, :n])
         torch.testing.assert_close(model.influence(trace)[row, :n, :n], expected, rtol=1e-10, atol=1e-14)
+
+
+def test_lstm_path_follows_influence_to_where_its_square_underflows() -> None:
+    data = texts([60])
+    model = build("bilstm", data)
+    with torch.no_grad():  # forgets nearly all at every word, and hears the words faintly
+        for layer in (model.encoder.ahead, model.encoder.back):
+            layer.bias_ih_l0[len(layer.bias_ih_l0) // 4 :][: len(layer.bias_ih_l0) // 4] = -3.0
+            layer.weight_ih_l0.mul_(1e-16)
+    trace = read(model, data.test)
+    n = int(trace.batch.lengths[0])
+    found = model.influence(trace)[0, :n, :n].double()
+    expected = by_autograd(model, trace.embeddings[0, :n])
+    single = expected > 1e-36  # what float32 can hold
+    assert bool((expected[single] < 1e-24).any())
+    torch.testing.assert_close(found[single], expected[single], rtol=1e-3, atol=0)
 
 
 def test_a_text_without_words_influences_nothing() -> None:
