@@ -12,17 +12,20 @@ from .plausibility import chosen_units
 class Localisation(Metric):
     """How much the explanation looks like the region that people marked.
 
-    `cosine` is that of the scores with the marks as 0 and 1: Σ_{marked} e_i / (‖e‖ √s), s units being
-    marked. Beside it stand what the k highest scores, as 0 and 1, have (`top-k`) and what k random units
-    have on average (`random-k` = √(k·s) / n, exactly). Units of the same size, such as the patches of an
-    image, give what their pixels would. Undefined where no unit is marked, where it is not known which
-    are, and where all scores are 0.
+    `cosine` is that of the scores with the marks as 0 and 1: Σ_{marked} e_i / (‖e‖ √s), s of n units
+    being marked. Equal scores, which know nothing, have √(s/n), often more than half (`uniform`);
+    `excess` is what the scores have above it. Beside stand what the k highest scores, as 0 and 1, have
+    (`top-k`) and what k random units have on average (`random-k` = √(k·s) / n, exactly). Units of the
+    same size, such as the patches of an image, give what their pixels would. Undefined where no unit
+    is marked, where it is not known which are, and where all scores are 0.
     """
 
     needs = ("rationale",)
     family = "ground-truth"
     measures = (
-        Measure("cosine", "up", (-1, 1)),
+        Measure("excess", "up", (-2, 1)),
+        Measure("cosine", "none", (-1, 1)),
+        Measure("uniform", "none", (0, 1)),
         Measure("top-k", "up", (0, 1)),
         Measure("random-k", "none", (0, 1)),
     )
@@ -37,14 +40,18 @@ class Localisation(Metric):
         units = mask.sum(1)
         k = (units * self.options.fraction).round().long().clamp_min(1)  # [B]
         top = chosen_units(evidence, k)
+        cosine = _cosine(scores, marked)
+        uniform = (marked.sum(1) / units.double()).sqrt()
         values = torch.stack(
             [
-                _cosine(scores, marked),
+                cosine - uniform,
+                cosine,
+                uniform,
                 _cosine(top.double(), marked),
                 (k * marked.sum(1)).sqrt() / units.double(),
             ],
             dim=1,
-        )  # [B, 3]
+        )  # [B, 5]
         defined = marked.any(1) & scores.any(1)
         return values.masked_fill(~defined[:, None], torch.nan)
 

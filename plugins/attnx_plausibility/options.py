@@ -16,6 +16,17 @@ class PlausibilityOptions(Options):
     )
 
 
+class EraserOptions(Options):
+    """Options of `eraser`."""
+
+    fraction: float = Field(
+        0.0, ge=0, le=1, description="share of the units that is chosen; 0: the mean share that is marked"
+    )
+    overlap: float = Field(
+        0.5, ge=0.5, le=1, description="smallest intersection over union of two spans that match"
+    )
+
+
 class LocalisationOptions(Options):
     """Options of `localisation`."""
 

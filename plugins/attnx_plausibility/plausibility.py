@@ -13,27 +13,24 @@ from .spans import span_f1
 class Plausibility(Metric):
     """How well the explanation finds the units that people marked.
 
-    `auprc` = Σ_t (R_t − R_{t−1}) (P_t + P_{t−1}) / 2 is ERASER's area under precision and recall, with a
-    threshold t at every distinct score and P_0 = 1. Joining the points by straight lines flatters scores
-    with ties: where 1 of 4 units is marked, equal scores have .625. `average-precision` =
-    Σ_t (R_t − R_{t−1}) P_t does not, and gives them the .25 of chance. Both are 1 for any scores where
-    everything was marked.
+    `average-precision` = Σ_t (R_t − R_{t−1}) P_t of precision P and recall R, with a threshold t at
+    every distinct score: equal scores have the share of units that are marked, which is chance.
 
     For the other two, k units of the highest score are chosen: as many as were marked, or a fixed
-    share of all units. ERASER takes the share that rationales have in the dataset. Ties are broken at
-    random, so that equal scores choose by chance and not from the beginning. `token-f1` is F1 of the
-    chosen against the marked units. `iou-f1` is F1 of their spans, which are unbroken runs: two spans
-    match when their intersection is at least half of their union.
+    share of all units. Ties are broken at random, so that equal scores choose by chance and not from
+    the beginning. `token-f1` is F1 of the chosen against the marked units. `iou-f1` is F1 of their
+    spans, which are unbroken runs: two spans match when their intersection is at least half of
+    their union.
 
     Scores keep their sign: a unit that speaks against the prediction is chosen last. F1 is taken of
-    each example and then averaged. Undefined where no unit is marked, where it is not known which
+    each example and then averaged; `eraser` has the numbers as ERASER gives them. All are 1 for any
+    scores where everything was marked. Undefined where no unit is marked, where it is not known which
     are, and where a score is not finite.
     """
 
     needs = ("rationale",)
     family = "ground-truth"
     measures = (
-        Measure("auprc", "up", (0, 1)),
         Measure("average-precision", "up", (0, 1)),
         Measure("token-f1", "up", (0, 1)),
         Measure("iou-f1", "up", (0, 1)),
@@ -49,12 +46,12 @@ class Plausibility(Metric):
         chosen = chosen_units(evidence, self._size(marked, batch.mask))
         values = torch.stack(
             [
-                *areas(scores, marked, batch.mask),
-                2 * (chosen & marked).sum(1) / (chosen.sum(1) + marked.sum(1)).double(),
+                areas(scores, marked, batch.mask)[1],
+                token_f1(chosen, marked),
                 span_f1(chosen, marked, self.options.overlap),
             ],
             dim=1,
-        )  # [B, 4]
+        )  # [B, 3]
         defined = marked.any(1) & (scores.isfinite() | ~batch.mask).all(1)
         return values.masked_fill(~defined[:, None], torch.nan)
 
@@ -62,9 +59,20 @@ class Plausibility(Metric):
         """[B] k: the number of units that are chosen."""
         if not self.options.fraction:
             return marked.sum(1)
-        units = mask.sum(1)
-        nearest = (units * self.options.fraction + 0.5).floor().long()
-        return nearest.clamp_min(1).minimum(units)
+        return share_of(mask.sum(1), self.options.fraction)
+
+
+def share_of(units: Tensor, fraction: float) -> Tensor:
+    """[B] a share of units [B] in whole units, at least one; a half is rounded up, and so is 1e-9 less.
+
+    A share that is a mean has rounding of its own, which must not decide.
+    """
+    return (units * fraction + (0.5 + 1e-9)).floor().long().clamp_min(1).minimum(units)
+
+
+def token_f1(chosen: Tensor, marked: Tensor) -> Tensor:
+    """[B] F1 of the chosen [B, L] against the marked units [B, L]."""
+    return 2 * (chosen & marked).sum(1) / (chosen.sum(1) + marked.sum(1)).double()
 
 
 def areas(scores: Tensor, marked: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:

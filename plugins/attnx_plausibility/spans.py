@@ -7,7 +7,13 @@ from torch import Tensor
 
 
 def span_f1(chosen: Tensor, marked: Tensor, overlap: float) -> Tensor:
-    """[B] F1 of the spans of chosen [B, L] against those of marked [B, L]; NaN where there are none.
+    """[B] F1 of the spans of chosen [B, L] against those of marked [B, L]; NaN where there are none."""
+    matches, of_chosen, of_marked = count_spans(chosen, marked, overlap)
+    return 2 * matches / (of_chosen + of_marked)
+
+
+def count_spans(chosen: Tensor, marked: Tensor, overlap: float) -> tuple[Tensor, Tensor, Tensor]:
+    """[B] how many spans of chosen [B, L] and of marked [B, L] match, and [B] how many each has.
 
     Two spans share one unbroken run, so the pairs that touch are the runs of chosen ∧ marked. With an
     overlap of half or more no span has two partners: these would fill it up and so be one span.
@@ -16,8 +22,10 @@ def span_f1(chosen: Tensor, marked: Tensor, overlap: float) -> Tensor:
     intersection = _lengths(shared)  # [B, L], at every unit of a run
     union = (_lengths(chosen) + _lengths(marked) - intersection).double()
     matches = _starts(shared) & (intersection / union >= overlap)
-    spans = _starts(chosen).sum(1) + _starts(marked).sum(1)  # [B]
-    return 2 * matches.sum(1) / spans.double()
+    of_matches, of_chosen, of_marked = (
+        starts.sum(1).double() for starts in (matches, _starts(chosen), _starts(marked))
+    )
+    return of_matches, of_chosen, of_marked
 
 
 def _starts(inside: Tensor) -> Tensor:

@@ -220,6 +220,6 @@ def test_rationales_of_ones_own_files_can_be_scored(tmp_path: Path) -> None:
         training={"epochs": 1},
         progress=False,
     )
-    assert report.select("auprc").n == 4
+    assert report.select("average-precision").n == 4
     with pytest.raises(attnx.UsageError, match="jsonl-rationales"):
         attnx.evaluate(f"jsonl:file={path}", "mlp", metrics=["plausibility"], progress=False)
