@@ -25,6 +25,7 @@ from .types import (
     Family,
     Finding,
     Measure,
+    Sees,
     TaskData,
     Trace,
     WithCurve,
@@ -146,6 +147,7 @@ class _Measuring(Protocol):
 
     needs: ClassVar[tuple[str, ...]] = ()
     family: ClassVar[Family]
+    sees: ClassVar[Sees] = "units"  # what it can tell from something else
     measures: tuple[Measure, ...]
     reads_explanation: ClassVar[bool] = True  # False: it tests the model itself, once for all explanations
 

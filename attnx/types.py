@@ -22,7 +22,17 @@ if TYPE_CHECKING:
     from .protocols import Model
 
 Direction = Literal["up", "down", "none"]
-Family = Literal["agreement", "intervention", "ground-truth", "shape", "information", "retraining"]
+Family = Literal[
+    "agreement",  # with another explanation
+    "erasure",  # units taken away, everything recomputed
+    "intervention",  # attention changed, everything else held
+    "ground-truth",  # with units that are known to matter
+    "information",  # in hidden states about the output
+    "context",  # of what a hidden state speaks
+    "shape",  # of the scores themselves
+    "retraining",
+]
+Sees = Literal["units", "hidden states", "attention layer", "scores", "rationale"]  # what a test can see
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +217,8 @@ class Measure:
     name: str
     direction: Direction  # which way is better
     bounds: tuple[float, float]
+    best: float | None = None  # the best attainable, where that is not the bound on the better side
+    easier: Direction = "none"  # which way is easier to use for a person, where neither is more true
 
 
 class WithCurve(NamedTuple):

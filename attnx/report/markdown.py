@@ -25,6 +25,12 @@ def page(report: Report) -> str:
         f"Run `{report.fingerprint}`. Projection {report.labels['projection']}, "
         f"seeds {', '.join(map(str, report.spec.seeds))}.",
         "",
+        *(
+            ["## Warnings", "", *(f"- {warning}" for warning in report.warnings), ""]
+            if report.warnings
+            else []
+        ),
+        *_verdicts(report),
         "## Data",
         "",
         *(f"- {name}: {said}" for name, said in report.provenance.data.items()),
@@ -64,14 +70,33 @@ def page(report: Report) -> str:
                 ((*_names(s), s.group, *_numbers(s, ())) for s in by_class),
             ),
         ]
-    if report.warnings:
-        lines += ["", "## Warnings", "", *(f"- {warning}" for warning in report.warnings)]
     return "\n".join(lines) + "\n"
 
 
 def _covered(report: Report) -> str:
     """What the intervals speak of."""
     return "over seeds and examples" if len(report.spec.seeds) > 1 else "over examples, not over trainings"
+
+
+def _warnings(report: Report) -> list[str]:
+    lines = [f"- {warning}" for warning in report.warnings]
+    return ["## Warnings", "", *lines, ""] if lines else []
+
+
+def _verdicts(report: Report) -> list[str]:
+    """The verdict in words, headings first."""
+    from .phrases import STATUS_IN_WORDS, row_in_words
+
+    lines = ["## Verdict", ""] if report.verdicts else []
+    for v in report.verdicts:
+        if v.family is None:
+            lines += [f"**{v.explanation}, {v.heading}: {STATUS_IN_WORDS[v.status]}.** {v.reason}.", ""]
+            continue
+        said = v.reason.partition(": ")[0]
+        lines += [f"- {v.family}: **{STATUS_IN_WORDS[v.status]}**, {said}", ""]
+        lines += [f"    - {row_in_words(row)} (sees: {row.sees})" for row in v.rows]
+        lines += [""]
+    return lines
 
 
 def _names(s: Summary) -> tuple[str, ...]:

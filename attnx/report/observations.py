@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from ..types import Axis, Family, Measure
+from ..types import Axis, Family, Measure, Sees
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 Key = tuple[str, str | None, str | None]  # metric, explanation, reference
@@ -57,6 +57,7 @@ class Measurement:
 
     metric: str
     family: Family
+    sees: Sees
     measures: tuple[Measure, ...]
     explanation: str | None  # None: of the model, whatever is said of it
     reference: str | None
@@ -78,6 +79,14 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True)
+class Traits:
+    """What can be seen of scores before anything is made of them."""
+
+    signed: bool  # some are negative
+    constant: float  # share of the examples in which all units have the same
+
+
+@dataclass(frozen=True, slots=True)
 class Observation:
     """What one model did on a split, in the order of its examples."""
 
@@ -85,6 +94,7 @@ class Observation:
     labels: Array  # [N]
     measurements: tuple[Measurement, ...]
     costs: dict[str, Cost]  # by importance method
+    traits: dict[str, Traits]  # likewise
 
     @property
     def predicted(self) -> Array:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import pandas
 
 SCHEMA: Literal[1] = 1
+Heading = Literal["faithfulness", "interpretability"]
+Status = Literal["supported", "contradicted", "chance", "unknown"]
 ARROWS = {"up": "↑", "down": "↓", "none": ""}
 
 
@@ -117,6 +119,41 @@ class Provenance(_Record):
     grouping: str  # what class rows are grouped by
 
 
+class VerdictRow(_Record):
+    """One measure of an explanation beside the same of random scores, and what that says."""
+
+    metric: str
+    measure: str
+    reference: str | None
+    sees: str  # what the test can see
+    mean: Number
+    random: Number  # the same measure of random scores
+    difference: Number  # paired, on the same examples
+    low: Number  # interval of the difference, corrected for the number of rows
+    high: Number
+    share: Number  # of the way from random scores to the best attainable
+    n: int
+    status: Status
+    decides: bool  # False: the audit on known truth does not trust it enough
+
+
+class Verdict(_Record):
+    """What the evidence says of one explanation: of one family of it, or of a heading."""
+
+    heading: Heading
+    family: str | None  # None: of the heading, which follows its most trusted family
+    explanation: str
+    status: Status
+    reason: str
+    rows: tuple[VerdictRow, ...]
+
+    def __str__(self) -> str:
+        from .phrases import STATUS_IN_WORDS
+
+        of = self.family or self.heading
+        return f"{self.explanation}, {of}: {STATUS_IN_WORDS[self.status]}. {self.reason}."
+
+
 class Report(_Record):
     """Everything one run found."""
 
@@ -127,6 +164,7 @@ class Report(_Record):
     provenance: Provenance
     environment: dict[str, str]
     quality: tuple[Quality, ...]
+    verdicts: tuple[Verdict, ...]
     summaries: tuple[Summary, ...]
     curves: tuple[Curve, ...]
     costs: tuple[MethodCost, ...]
@@ -159,6 +197,19 @@ class Report(_Record):
     def baseline_names(self) -> list[str]:
         """The baselines of this report, in order."""
         return sorted({name for summary in self.summaries for name in summary.baselines})
+
+    def verdict(self, explanation: str | None = None, heading: Heading = "faithfulness") -> Verdict:
+        """What the evidence says of an explanation, the first by default; print it to read it in words."""
+        found = [v for v in self.verdicts if v.family is None and v.heading == heading]
+        chosen = [v for v in found if explanation in (None, v.explanation)]
+        if not chosen:
+            known = (
+                ", ".join(repr(v.explanation) for v in found) or "none: no metric of this run has a verdict"
+            )
+            raise KeyError(
+                f"No verdict on the {heading} of {explanation!r} in this report; there is {known}."
+            )
+        return chosen[0]
 
     def select(
         self,

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from .markdown import format_number
+from .phrases import SEEN, STATUS_IN_WORDS, row_in_words
 from .records import ARROWS, Report, StudyReport, Summary
 
 WIDTH = 100
@@ -18,11 +20,14 @@ def print_report(report: Report, console: Console | None = None) -> None:
     """Print the model's quality, one line for every measure, and what explanations cost."""
     console = console or _console()
     console.print(_header(report), markup=False)
+    for warning in report.warnings:
+        console.print(f"warning: {warning}", style="yellow", markup=False)
+    if report.warnings:
+        console.print()
+    _print_verdicts(report, console)
     console.print(_measures(report))
     console.print()
     console.print(_costs(report))
-    for warning in report.warnings:
-        console.print(f"warning: {warning}", style="yellow", markup=False)
 
 
 def print_study(report: StudyReport, console: Console | None = None) -> None:
@@ -62,6 +67,27 @@ def _header(report: Report) -> str:
         f"data: {_origin(report.provenance.data)}\n"
         f"model quality on test: accuracy {mean:.3f}{spread}, macro F1 {f1:.3f}, majority {majority:.3f}\n"
     )
+
+
+STYLES = {"supported": "bold green", "contradicted": "bold red", "chance": "bold yellow", "unknown": "bold"}
+
+
+def _print_verdicts(report: Report, console: Console) -> None:
+    """The verdict on every explanation: each heading, and below it a line for every family of evidence."""
+    for v in report.verdicts:
+        heading = v.family is None
+        line = Text(f"{v.explanation} · {v.heading}: " if heading else f"  {v.family}: ")
+        line.append(STATUS_IN_WORDS[v.status], STYLES[v.status])
+        console.print(line)
+        said = v.reason if heading else v.reason.partition(": ")[0]
+        console.print(Padding(Text(f"{said}."), (0, 0, 0, 2 if heading else 4), expand=False))
+        for row in v.rows:
+            console.print(Padding(Text(row_in_words(row), style="dim"), (0, 0, 0, 4), expand=False))
+        if v.rows:
+            seen = dict.fromkeys(SEEN[row.sees] for row in v.rows)
+            console.print(Padding(Text(f"({'; '.join(seen)})", style="dim"), (0, 0, 0, 4), expand=False))
+    if report.verdicts:
+        console.print()
 
 
 def _origin(data: Mapping[str, str]) -> str:

@@ -16,9 +16,11 @@ import torch
 from ..data.loading import Source, load_data
 from ..errors import UsageError
 from ..progress import Progress
+from ..report.cautions import cautions, useless_model
 from ..report.observations import SeedResult
 from ..report.records import Provenance, Report
 from ..report.summarise import costs, curves, quality, summaries
+from ..report.verdict import judge
 from ..request.plan import Part, Plan
 from ..store.home import check_writable
 from ..store.identity import plugins_used, run_name
@@ -97,6 +99,15 @@ def run(plan: Plan, name: str, source: Source, weights: Weights, progress: Progr
         asked = [part.label for part in plan.explanations]
         baselines = [part.label for part in plan.baselines]
         rows = summaries(results, asked, baselines, data.label_names)
+        useless = useless_model(results, data)
+        verdicts = judge(
+            results,
+            asked,
+            own="attention",
+            random=baselines[0] if baselines else "",
+            inversions={},
+            useless=useless,
+        )
     return Report(
         fingerprint=name,
         labels={part.kind: part.label for part in (plan.task, plan.model, plan.projection)},
@@ -109,14 +120,11 @@ def run(plan: Plan, name: str, source: Source, weights: Weights, progress: Progr
         ),
         environment=environment(device),
         quality=quality(results, data),
+        verdicts=verdicts,
         summaries=rows,
         curves=curves(results, asked),
         costs=costs(results),
-        warnings=tuple(
-            f"seed {result.seed}: no epoch beat the untrained model on dev, so that is what was measured"
-            for result in results
-            if result.record.course and result.record.best_epoch == 0
-        ),
+        warnings=cautions(results, rows, data, useless),
         seconds={stage: round(seconds, 3) for stage, seconds in clock.seconds.items()},
     )
 

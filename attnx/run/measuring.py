@@ -12,7 +12,7 @@ from ..errors import PluginError
 from ..formulas.randomness import Randomness
 from ..progress import Progress
 from ..protocols import Metric, Model, SplitMetric
-from ..report.observations import Cost, Measurement, Observation
+from ..report.observations import Cost, Measurement, Observation, Traits
 from ..types import Batch, Corpus, Evidence, Importance, Trace, WithCurve
 from .attribution import Named, attribute, trace_of
 from .batching import batches, evaluating
@@ -38,6 +38,7 @@ def observe(
         for metric, explanation, reference in pairings(explanations, references, metrics, baselines)
     ]
     costs = dict.fromkeys(methods, Cost(0.0, 0))
+    seen: dict[str, list[Tensor]] = {name: [] for name in methods}
     rows_seen: list[Tensor] = []
     logits: list[Tensor] = []
     with evaluating(model), progress.stage(label, len(encoded)) as step:
@@ -48,6 +49,7 @@ def observe(
                 for name, method in methods.items()
             }
             for name, found in importances.items():
+                seen[name].append(_traits(found.values, batch.mask))
                 costs[name] = Cost(costs[name].seconds + found.seconds, costs[name].passes + found.passes)
             for gatherer in gatherers:
                 gatherer.add(model, trace, importances, seed)
@@ -60,7 +62,20 @@ def observe(
         labels=encoded.labels.cpu().numpy(),
         measurements=tuple(gatherer.conclude(order) for gatherer in gatherers),
         costs=costs,
+        traits={name: _summed(parts) for name, parts in seen.items()},
     )
+
+
+def _traits(values: Tensor, mask: Tensor) -> Tensor:
+    """[B, 2] whether a score of an example is negative, and whether all its scores are the same."""
+    low = values.masked_fill(~mask, torch.inf).amin(1)
+    high = values.masked_fill(~mask, -torch.inf).amax(1)
+    return torch.stack([low < 0, low == high], dim=1).double().cpu()
+
+
+def _summed(parts: list[Tensor]) -> Traits:
+    signed, constant = torch.cat(parts).mean(0).tolist()
+    return Traits(signed=signed > 0, constant=constant)
 
 
 def answer_of(named: Named, evidence: Evidence) -> tuple[Tensor, Tensor | None]:
@@ -165,6 +180,7 @@ class Gatherer:
         return Measurement(
             metric=self.metric.label,
             family=metric.family,
+            sees=metric.sees,
             measures=metric.measures,
             explanation=self.explanation,
             reference=self.reference,

@@ -12,7 +12,8 @@ class ImportanceEntropy(Metric):
     """
 
     family = "shape"
-    measures = (Measure("importance-entropy", "none", (0, 1)),)
+    sees = "scores"
+    measures = (Measure("importance-entropy", "none", (0, 1), easier="down"),)
 
     def __call__(self, evidence: Evidence) -> Tensor:
         share = shares(evidence.explanation.values)  # [B, L], NaN where nothing has any importance

@@ -23,6 +23,7 @@ class Kendall(Metric):
 
     needs = ("reference",)
     family = "agreement"
+    sees = "scores"
     measures = (
         Measure("tau", "up", (-1, 1)),
         Measure("significant", "up", (0, 1)),

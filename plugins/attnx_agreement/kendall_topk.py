@@ -16,6 +16,7 @@ class KendallTopK(Metric):
 
     needs = ("reference",)
     family = "agreement"
+    sees = "scores"
     measures = (Measure("tau", "up", (-1, 1)),)
 
     def __init__(self, options: KendallTopKOptions) -> None:

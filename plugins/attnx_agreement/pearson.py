@@ -11,6 +11,7 @@ class Pearson(Metric):
 
     needs = ("reference",)
     family = "agreement"
+    sees = "scores"
     measures = (Measure("r", "up", (-1, 1)),)
 
     def __call__(self, evidence: Evidence) -> Tensor:

@@ -12,6 +12,7 @@ class Spearman(Metric):
 
     needs = ("reference",)
     family = "agreement"
+    sees = "scores"
     measures = (Measure("rho", "up", (-1, 1)),)
 
     def __call__(self, evidence: Evidence) -> Tensor:

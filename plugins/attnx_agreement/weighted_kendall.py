@@ -18,6 +18,7 @@ class WeightedKendall(Metric):
 
     needs = ("reference",)
     family = "agreement"
+    sees = "scores"
     measures = (Measure("weighted-tau", "up", (-1, 1)),)
 
     def __init__(self, options: WeightedKendallOptions) -> None:

@@ -12,7 +12,8 @@ class Comprehensiveness(Metric):
     """
 
     needs = ("deletion",)
-    family = "intervention"
+    family = "erasure"
+    sees = "units"
     measures = (Measure("aopc", "up", (-1, 1)),)
 
     def __init__(self, options: ErasureCurveOptions) -> None:

@@ -12,8 +12,9 @@ class Sufficiency(Metric):
     """
 
     needs = ("deletion",)
-    family = "intervention"
-    measures = (Measure("aopc", "down", (-1, 1)),)
+    family = "erasure"
+    sees = "units"
+    measures = (Measure("aopc", "down", (-1, 1), best=0),)
 
     def __init__(self, options: ErasureCurveOptions) -> None:
         self.bins = options.bins

@@ -18,7 +18,8 @@ class Contextualisation(Metric):
     """
 
     needs = ("gradient", "hidden")
-    family = "information"
+    family = "context"
+    sees = "hidden states"
     reads_explanation = False
     measures = (Measure("contextualisation", "down", (0, 1)),)
 

@@ -46,6 +46,7 @@ class MiKendall(SplitMetric):
 
     needs = ("hidden",)
     family = "information"
+    sees = "hidden states"
     measures = (
         Measure("tau", "up", (-1, 1)),
         Measure("tau-corrected", "up", (-1, 1)),

@@ -26,6 +26,7 @@ class AdversarialAttention(Metric):
 
     needs = ("attention", "gradient")
     family = "intervention"
+    sees = "attention layer"
     reads_explanation = False
     measures = (
         Measure("max-jsd", "down", (0, math.log(2))),

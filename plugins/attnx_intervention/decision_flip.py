@@ -17,6 +17,7 @@ class DecisionFlip(Metric):
 
     needs = ("attention",)
     family = "intervention"
+    sees = "attention layer"
     measures = (
         Measure("both", "none", (0, 1)),
         Measure("top-only", "up", (0, 1)),

@@ -22,6 +22,7 @@ class DeltaJs(Metric):
 
     needs = ("attention",)
     family = "intervention"
+    sees = "attention layer"
     measures = (
         Measure("delta-js", "up", (-math.log(2), math.log(2))),
         Measure("negative", "down", (0, 1)),

@@ -19,6 +19,7 @@ class FlipFraction(Metric):
 
     needs = ("attention",)
     family = "intervention"
+    sees = "attention layer"
     measures = (
         Measure("fraction", "down", (0, 1)),
         Measure("mass", "down", (0, 1)),

@@ -18,6 +18,7 @@ class Permutation(Metric):
 
     needs = ("attention",)
     family = "intervention"
+    sees = "attention layer"
     reads_explanation = False
     measures = (
         Measure("median", "up", (0, 1)),

@@ -22,6 +22,7 @@ class Localisation(Metric):
 
     needs = ("rationale",)
     family = "ground-truth"
+    sees = "rationale"
     measures = (
         Measure("excess", "up", (-2, 1)),
         Measure("cosine", "none", (-1, 1)),

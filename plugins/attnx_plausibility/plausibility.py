@@ -30,6 +30,7 @@ class Plausibility(Metric):
 
     needs = ("rationale",)
     family = "ground-truth"
+    sees = "rationale"
     measures = (
         Measure("average-precision", "up", (0, 1)),
         Measure("token-f1", "up", (0, 1)),

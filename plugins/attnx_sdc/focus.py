@@ -16,6 +16,7 @@ class Focus(Metric):
 
     needs = ("rationale",)
     family = "ground-truth"
+    sees = "rationale"
     follows_training = True
     measures = (
         Measure("ft", "up", (0, 1)),

@@ -15,7 +15,8 @@ class Entropy(Metric):
     """
 
     family = "shape"
-    measures = (Measure("entropy", "none", (0, math.inf)),)
+    sees = "scores"
+    measures = (Measure("entropy", "none", (0, math.inf), easier="down"),)
 
     def __init__(self, options: EntropyOptions) -> None:
         self.nats = math.log(2) if options.unit == "bits" else 1.0

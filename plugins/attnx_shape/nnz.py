@@ -16,10 +16,11 @@ class Nnz(Metric):
     """
 
     family = "shape"
+    sees = "scores"
 
     def __init__(self, options: NnzOptions) -> None:
         self.options = options
-        self.measures = (Measure("nnz", "none", (0, 1 if options.fraction else math.inf)),)
+        self.measures = (Measure("nnz", "none", (0, 1 if options.fraction else math.inf), easier="down"),)
 
     def __call__(self, evidence: Evidence) -> Tensor:
         a = shares(evidence.explanation.values)  # [B, L]

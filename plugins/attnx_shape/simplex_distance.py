@@ -12,7 +12,8 @@ class SimplexDistance(Metric):
     """
 
     family = "shape"
-    measures = (Measure("simplex-distance", "none", (0, 1)),)
+    sees = "scores"
+    measures = (Measure("simplex-distance", "none", (0, 1), easier="down"),)
 
     def __call__(self, evidence: Evidence) -> Tensor:
         a = shares(evidence.explanation.values)  # [B, L]

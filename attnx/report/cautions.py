@@ -1,0 +1,106 @@
+"""Where a number cannot mean what it seems: the warnings of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..types import TaskData
+from .observations import SeedResult
+from .records import Summary
+from .statistics import paired_interval
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+
+FEW = 0.5  # share of examples with a value below which a mean speaks of survivors
+MANY = 0.5  # share of examples, or of units, above which something is worth a warning
+
+
+def useless_model(results: Sequence[SeedResult], data: TaskData) -> str:
+    """Why the model is not worth explaining, if it does no better than the best constant answer."""
+    labels = results[0].observation.labels  # [N]
+    correct = np.stack([r.observation.predicted == labels for r in results]).astype(float)  # [S, N]
+    answers = {int(np.bincount([e.label for e in data.train]).argmax()), int(np.bincount(labels).argmax())}
+    best = max(answers, key=lambda label: float((labels == label).mean()))
+    constant = np.broadcast_to(labels == best, correct.shape).astype(float)
+    gain = paired_interval(correct[:, :, None], constant[:, :, None])
+    low, high = float(gain.low[0]), float(gain.high[0])
+    if low > 0:
+        return ""
+    return (
+        f"the model is no better than always answering '{data.label_names[best]}' (accuracy "
+        f"{correct.mean():.3f} against {constant.mean():.3f}, difference {gain.mean[0]:+.3f} "
+        f"[{low:.3f}, {high:.3f}])"
+    )
+
+
+def cautions(
+    results: Sequence[SeedResult], summaries: Sequence[Summary], data: TaskData, useless: str
+) -> tuple[str, ...]:
+    """What a reader of the report must know before he believes a number."""
+    return (
+        *([f"{useless}: there is nothing to explain, whatever the rows below say"] if useless else []),
+        *_of_training(results),
+        *_of_scores(results, summaries),
+        *_of_survivors(summaries),
+        *_of_units(data),
+    )
+
+
+def _of_training(results: Sequence[SeedResult]) -> Iterable[str]:
+    for result in results:
+        if result.record.course and result.record.best_epoch == 0:
+            yield (
+                f"seed {result.seed}: no epoch beat the untrained model on dev, so that is what was measured"
+            )
+    if len(results) == 1:
+        yield (
+            "one training seed: intervals cover other examples, not other trainings; give three or more, "
+            "as --seeds 0-2"
+        )
+
+
+def _of_scores(results: Sequence[SeedResult], summaries: Sequence[Summary]) -> Iterable[str]:
+    """Signed scores ranked against unsigned ones, and scores that order nothing."""
+    traits = results[0].observation.traits
+    pairs = dict.fromkeys(
+        (s.explanation, s.reference)
+        for s in summaries
+        if s.family == "agreement" and s.explanation and s.reference
+    )
+    for explanation, reference in pairs:
+        signed, other = (traits[name].signed for name in (explanation, reference))
+        if signed != other:
+            which, plain = (explanation, reference) if signed else (reference, explanation)
+            yield (
+                f"'{which}' has negative scores and '{plain}' has none: their ranks answer different "
+                "questions; compare absolute values where the method has that option"
+            )
+    asked = dict.fromkeys(s.explanation for s in summaries if s.explanation)
+    for name in asked:
+        share = float(np.mean([result.observation.traits[name].constant for result in results]))
+        if share > MANY:
+            yield f"'{name}' gives all units the same score in {share:.0%} of the examples: it orders nothing"
+
+
+def _of_survivors(summaries: Sequence[Summary]) -> Iterable[str]:
+    rows = [s for s in summaries if s.group == "all" and s.mean is not None]
+    for s in rows:
+        if s.n < FEW * (s.n + s.undefined):
+            of = f" of '{s.explanation}'" if s.explanation else ""
+            yield (
+                f"{s.metric} {s.measure}{of} is a mean over the {s.n} of {s.n + s.undefined} examples that "
+                "have a value"
+            )
+
+
+def _of_units(data: TaskData) -> Iterable[str]:
+    if data.features is not None:
+        return
+    known = {unit for example in data.train for unit in example.units}
+    units = [unit for example in data.test for unit in example.units]
+    unknown = sum(unit not in known for unit in units) / max(1, len(units))
+    if unknown > MANY:
+        yield f"{unknown:.0%} of the test split's words never occur in train: the model cannot know them"

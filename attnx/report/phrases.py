@@ -1,0 +1,99 @@
+"""A verdict in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from ..types import Family
+from .markdown import format_number
+from .records import Status, VerdictRow
+
+STATUS_IN_WORDS: Final[dict[Status, str]] = {
+    "supported": "supported",
+    "contradicted": "contradicted",
+    "chance": "no better than chance",
+    "unknown": "cannot tell",
+}
+
+# What each family says of an explanation, by status.
+CLAUSES: Final[dict[Family, dict[Status, str]]] = {
+    "erasure": {
+        "supported": "deleting the units it ranks highest changes the output more than random ones do",
+        "contradicted": "deleting the units it ranks highest changes the output less than random ones do",
+        "chance": "deleting the units it ranks highest changes the output no more than random ones do",
+        "unknown": "deleting units does not tell it from random scores",
+    },
+    "intervention": {
+        "supported": "the output hangs on these weights more than on random ones",
+        "contradicted": "the output hangs on these weights less than on random ones",
+        "chance": "the output hangs on these weights no more than on random ones",
+        "unknown": "moving attention weights gives no clear answer",
+    },
+    "agreement": {
+        "supported": "it ranks units as {references} do",
+        "contradicted": "it ranks units against {references}",
+        "chance": "it agrees with {references} no more than random scores do",
+        "unknown": "its agreement with {references} gives no clear answer",
+    },
+    "information": {
+        "supported": "the hidden states it ranks higher hold more information about the output",
+        "contradicted": "the hidden states it ranks higher hold less information about the output",
+        "chance": "its ranks tell nothing of the information in hidden states",
+        "unknown": "information gives no clear answer",
+    },
+    "ground-truth": {
+        "supported": "it finds the units that are known to matter",
+        "contradicted": "it points away from the units that are known to matter",
+        "chance": "it finds the units that are known to matter no more often than random scores",
+        "unknown": "whether it finds the units that are known to matter is not clear",
+    },
+    "context": {
+        "supported": "a hidden state still stands for its unit",
+        "contradicted": "a hidden state does not stand for its unit",
+        "chance": "a hidden state stands for its unit no more than for any other",
+        "unknown": "whether a hidden state stands for its unit is not clear",
+    },
+    "shape": {
+        "supported": "it singles out fewer units than random scores do",
+        "contradicted": "it spreads over more units than random scores do",
+        "chance": "it is as spread out as random scores",
+        "unknown": "how few units it singles out is not clear",
+    },
+    "retraining": {
+        "supported": "retraining bears it out",
+        "contradicted": "retraining speaks against it",
+        "chance": "retraining finds it no better than chance",
+        "unknown": "retraining gives no clear answer",
+    },
+}
+SEEN: Final[dict[str, str]] = {
+    "units": "sees units: everything is recomputed without them",
+    "hidden states": "sees hidden states, not units",
+    "attention layer": "sees the attention layer alone",
+    "scores": "sees the scores alone",
+    "rationale": "sees the known units",
+}
+
+
+def clause(family: Family, status: Status, references: Sequence[str | None]) -> str:
+    """What a family of evidence says, without numbers."""
+    named = [name for name in dict.fromkeys(references) if name]
+    joined = " and ".join(named) or "other methods"
+    return CLAUSES[family][status].format(references=joined)
+
+
+def row_in_words(row: VerdictRow) -> str:
+    """The numbers behind a row: the measure, random scores beside it, and their difference."""
+    name = row.metric if row.measure == row.metric else f"{row.metric} {row.measure}"
+    beside = f" with {row.reference}" if row.reference else ""
+    interval = f"[{format_number(row.low)}, {format_number(row.high)}]"
+    aside = "" if row.decides else ", shown but not trusted to decide"
+    return (
+        f"{name}{beside} {format_number(row.mean)}, random {format_number(row.random)}, "
+        f"difference {_signed(row.difference)} {interval}{aside}"
+    )
+
+
+def _signed(value: float | None) -> str:
+    return f"+{format_number(value)}" if value is not None and value > 0 else format_number(value)

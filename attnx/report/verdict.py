@@ -1,0 +1,203 @@
+"""From measures to a verdict: one rule for every metric, docs/verdict.md in words.
+
+A row is the paired difference of a metric's first measure with a better side between an explanation
+and random scores, on the same examples and seeds, with an interval corrected for the number of rows. Its size is the share of the way from random scores to the best attainable value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from ..types import Direction, Family
+from .observations import Measurement, SeedResult
+from .phrases import clause, row_in_words
+from .records import Heading, Status, Verdict, VerdictRow
+from .statistics import mean_over_seeds, paired_interval
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+
+WORTH_NAMING: Final = 0.05  # share of the way from random scores to the best attainable
+TRUSTED: Final = 0.05  # share of inversions in the audit above which a metric is shown and does not decide
+ERROR: Final = 0.05  # of all rows together
+
+# The families of each heading, from the most to the least trusted where the audit says nothing.
+HEADINGS: Final[dict[Heading, tuple[Family, ...]]] = {
+    "faithfulness": ("erasure", "intervention", "agreement", "information"),
+    "interpretability": ("ground-truth", "context", "shape"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """One measure of one explanation beside the same measure of random scores; values are [S, N]."""
+
+    metric: str
+    measure: str
+    family: Family
+    sees: str
+    reference: str | None
+    better: Direction  # up or down
+    best: float
+    values: Array
+    random: Array
+
+
+def judge(
+    results: Sequence[SeedResult],
+    explanations: Sequence[str],
+    *,
+    own: str,
+    random: str,
+    inversions: Mapping[str, float],
+    useless: str = "",
+) -> tuple[Verdict, ...]:
+    """The verdicts on every explanation: a line for each family of evidence, and one for each heading.
+
+    `own` is the explanation that rows of the model itself are about, `random` the baseline,
+    `inversions` the share of cases in which the audit saw a metric prefer a wrong explanation, and
+    `useless` says why the model is not worth explaining, if it is not.
+    """
+    tested = {name: _tested(results, name, own, random) for name in explanations}
+    rows = sum(len(found) for found in tested.values())
+    level = 1 - ERROR / max(1, rows)
+    verdicts: list[Verdict] = []
+    for name, found in tested.items():
+        judged = [(t.family, _row(t, level, inversions.get(_name(t.metric), 0.0))) for t in found]
+        for heading, order in HEADINGS.items():
+            lines = [
+                _of_family(heading, family, name, [row for of, row in judged if of == family], useless)
+                for family in order
+                if any(of == family for of, _ in judged)
+            ]
+            if lines:
+                verdicts += [_of_heading(heading, name, lines, useless), *lines]
+    return tuple(verdicts)
+
+
+def _tested(results: Sequence[SeedResult], explanation: str, own: str, random: str) -> list[Tested]:
+    """The headline of every metric of an explanation that has random scores beside it."""
+    first = results[0].observation.measurements
+    found = []
+    for m in first:
+        mine = m.explanation == explanation or (m.explanation is None and explanation == own)
+        beside = next((b for b in first if b.key == (m.metric, random, m.reference)), None)
+        headline = _headline(m)
+        if not mine or m.reference == explanation or beside is None or headline is None:
+            continue
+        column, better = headline
+        measure = m.measures[column]
+        bound = measure.bounds[1] if better == "up" else measure.bounds[0]
+        values, others = (_over_seeds(results, like)[:, :, column] for like in (m, beside))  # [S, N]
+        best = bound if measure.best is None else measure.best
+        found.append(
+            Tested(m.metric, measure.name, m.family, m.sees, m.reference, better, best, values, others)
+        )
+    return found
+
+
+def _headline(m: Measurement) -> tuple[int, Direction] | None:
+    """The first measure of a metric that has a better side, and that side."""
+    sides = (measure.direction if measure.direction != "none" else measure.easier for measure in m.measures)
+    return next(((column, side) for column, side in enumerate(sides) if side != "none"), None)
+
+
+def _over_seeds(results: Sequence[SeedResult], like: Measurement) -> Array:
+    return np.stack([m.values for r in results for m in r.observation.measurements if m.key == like.key])
+
+
+def _row(t: Tested, level: float, inversions: float) -> VerdictRow:
+    sign = 1.0 if t.better == "up" else -1.0
+    gain = paired_interval(sign * t.values[:, :, None], sign * t.random[:, :, None], level)
+    mean, low, high = float(gain.mean[0]), float(gain.low[0]), float(gain.high[0])
+    at_random = float(mean_over_seeds(t.random[:, :, None])[0])
+    way = sign * (t.best - at_random)  # from random scores to the best attainable
+    status = row_status(mean, low, high, way)
+    return VerdictRow(
+        metric=t.metric,
+        measure=t.measure,
+        reference=t.reference,
+        sees=t.sees,
+        mean=float(mean_over_seeds(t.values[:, :, None])[0]),
+        random=at_random,
+        difference=sign * mean,
+        low=min(sign * low, sign * high),
+        high=max(sign * low, sign * high),
+        share=mean / way if way > 0 else None,
+        n=int((~np.isnan(t.values)).sum()),
+        status=status,
+        decides=inversions <= TRUSTED,
+    )
+
+
+def row_status(gain: float, low: float, high: float, way: float) -> Status:
+    """What a gain over random scores, with its interval, says on the way to the best attainable."""
+    if not (np.isfinite([gain, low, high, way]).all() and way > 0):
+        return "unknown"
+    if low == high == 0:  # as where no decision flips at all: the test had nothing to see
+        return "unknown"
+    worth = WORTH_NAMING * way
+    if -worth < low and high < worth:
+        return "chance"
+    if low > 0 and gain >= worth:
+        return "supported"
+    return "contradicted" if high < 0 else "unknown"
+
+
+def family_status(rows: Iterable[VerdictRow]) -> Status:
+    """Of the rows that decide: what they say together, and unknown where they contradict each other."""
+    said = {row.status for row in rows if row.decides}
+    if {"supported", "contradicted"} <= said:
+        return "unknown"
+    for status in ("supported", "contradicted"):
+        if status in said:
+            return status
+    return "chance" if said == {"chance"} else "unknown"
+
+
+def _of_family(
+    heading: Heading, family: Family, explanation: str, rows: Sequence[VerdictRow], useless: str
+) -> Verdict:
+    status = "unknown" if useless else family_status(rows)
+    words = "; ".join(row_in_words(row) for row in rows)
+    references = [row.reference for row in rows if row.reference and row.decides]
+    says = useless or clause(family, status, references)
+    return Verdict(
+        heading=heading,
+        family=family,
+        explanation=explanation,
+        status=status,
+        reason=f"{says}: {words}",
+        rows=tuple(rows),
+    )
+
+
+def _of_heading(heading: Heading, explanation: str, lines: Sequence[Verdict], useless: str) -> Verdict:
+    """Follows the first family, the most trusted, that can tell; names those that say otherwise."""
+    leading = next((line for line in lines if line.status != "unknown"), lines[0])
+    others = [
+        line for line in lines if line is not leading and line.status not in (leading.status, "unknown")
+    ]
+    says = [_clause_of(leading)]
+    if others and not useless:
+        says.append("but " + ", and ".join(_clause_of(line) for line in others))
+    return Verdict(
+        heading=heading,
+        family=None,
+        explanation=explanation,
+        status="unknown" if useless else leading.status,
+        reason=useless or "; ".join(says),
+        rows=(),
+    )
+
+
+def _clause_of(line: Verdict) -> str:
+    return line.reason.partition(": ")[0]
+
+
+def _name(label: str) -> str:
+    """The metric of a label: options follow a colon."""
+    return label.partition(":")[0]
