@@ -1,7 +1,8 @@
 """From measures to a verdict: one rule for every metric, docs/verdict.md in words.
 
 A row is the paired difference of a metric's first measure with a better side between an explanation
-and random scores, on the same examples and seeds, with an interval corrected for the number of rows. Its size is the share of the way from random scores to the best attainable value.
+and random scores, on the same examples and seeds, with an interval corrected for the number of rows.
+Its size is the share of the way from random scores to the best attainable value.
 """
 
 from __future__ import annotations

@@ -1,0 +1,140 @@
+"""The rule that turns measures into a verdict, held to cases with a known answer."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnx.report.observations import Measurement, Observation, SeedResult, TrainingRecord
+from attnx.report.verdict import judge, row_status
+from attnx.types import Measure
+
+SEEDS, EXAMPLES = 3, 200
+COMPREHENSIVENESS = Measure("aopc", "up", (-1, 1))
+TAU = Measure("tau", "up", (-1, 1))
+
+
+def measurement(metric, family, measure, explanation, values, reference=None, sees="units"):
+    return Measurement(metric, family, sees, (measure,), explanation, reference, False, values[:, None], ())
+
+
+def results(*effects, noise=0.1, seeds=SEEDS):
+    """Seeds in which (metric, family, measure, explanation) is that much better than random scores."""
+    found = []
+    for seed in range(seeds):
+        rng = np.random.default_rng(seed)
+        rows = []
+        for metric, family, measure, explanation, effect in effects:
+            random = rng.normal(0, noise, EXAMPLES)
+            rows.append(measurement(metric, family, measure, "random", random))
+            if explanation != "random":
+                values = random + effect + rng.normal(0, noise, EXAMPLES)
+                rows.append(measurement(metric, family, measure, explanation, values))
+        logits = np.eye(2)[np.arange(EXAMPLES) % 2]
+        observation = Observation(logits, np.arange(EXAMPLES) % 2, tuple(rows), {}, {})
+        found.append(SeedResult(seed, TrainingRecord(course=(), best_epoch=0), observation))
+    return found
+
+
+def verdict(found, family=None, heading="faithfulness", **settings):
+    verdicts = judge(found, ["attention"], own="attention", random="random", **{"inversions": {}, **settings})
+    (one,) = [v for v in verdicts if (v.family, v.heading) == (family, heading)]
+    return one
+
+
+@pytest.mark.parametrize(("effect", "status"), [(0.4, "supported"), (-0.2, "contradicted"), (0.0, "chance")])
+def test_a_right_a_wrong_and_an_uninformative_explanation(effect, status):
+    found = results(("comprehensiveness", "erasure", COMPREHENSIVENESS, "attention", effect))
+    assert verdict(found).status == verdict(found, "erasure").status == status
+
+
+def test_a_gain_too_small_to_be_worth_naming_is_no_better_than_chance():
+    found = results(("comprehensiveness", "erasure", COMPREHENSIVENESS, "attention", 0.02), noise=0.02)
+    (row,) = verdict(found, "erasure").rows
+    assert row.low > 0
+    assert row.status == "chance"
+
+
+def test_noise_that_hides_the_answer_is_unknown():
+    found = results(("comprehensiveness", "erasure", COMPREHENSIVENESS, "attention", 0.1), noise=2.0)
+    assert verdict(found).status == "unknown"
+
+
+def test_down_is_better_where_the_arrow_says_so():
+    down = Measure("aopc", "down", (-1, 1), best=-1)
+    found = results(("sufficiency", "erasure", down, "attention", -0.3))
+    (row,) = verdict(found, "erasure").rows
+    assert (row.status, row.difference < 0) == ("supported", True)
+
+
+def test_a_heading_follows_erasure_and_names_what_disagrees():
+    found = results(
+        ("kendall", "agreement", TAU, "attention", 0.5),
+        ("comprehensiveness", "erasure", COMPREHENSIVENESS, "attention", -0.3),
+    )
+    heading = verdict(found)
+    assert heading.status == "contradicted"
+    assert "changes the output less" in heading.reason
+    assert "; but it ranks units as" in heading.reason
+
+
+def test_rows_of_a_family_that_contradict_each_other_make_it_unknown():
+    found = results(
+        ("comprehensiveness", "erasure", COMPREHENSIVENESS, "attention", 0.4),
+        ("sufficiency", "erasure", TAU, "attention", -0.4),
+    )
+    assert verdict(found, "erasure").status == "unknown"
+
+
+def test_a_metric_that_the_audit_saw_fooled_is_shown_and_does_not_decide():
+    effects = (
+        ("fooled", "erasure", COMPREHENSIVENESS, "attention", 0.4),
+        ("comprehensiveness", "erasure", COMPREHENSIVENESS, "attention", -0.4),
+    )
+    found = verdict(results(*effects), "erasure", inversions={"fooled": 0.2})
+    assert found.status == "contradicted"
+    assert [row.decides for row in found.rows] == [False, True]
+    assert "not trusted to decide" in found.reason
+
+
+def test_a_model_that_knows_nothing_explains_nothing():
+    found = results(("comprehensiveness", "erasure", COMPREHENSIVENESS, "attention", 0.4))
+    for family in (None, "erasure"):
+        told = verdict(found, family, useless="the model is at chance")
+        assert told.status == "unknown"
+        assert told.reason.startswith("the model is at chance")
+
+
+def test_without_random_scores_there_is_no_verdict():
+    found = results(("comprehensiveness", "erasure", COMPREHENSIVENESS, "attention", 0.4))
+    assert judge(found, ["attention"], own="attention", random="", inversions={}) == ()
+
+
+def test_an_explanation_is_not_judged_by_its_agreement_with_itself():
+    rng = np.random.default_rng(0)
+    rows = [
+        measurement("kendall", "agreement", TAU, name, rng.normal(0, 0.1, EXAMPLES), "loo")
+        for name in ("loo", "random")
+    ]
+    observation = Observation(np.zeros((EXAMPLES, 2)), np.zeros(EXAMPLES), tuple(rows), {}, {})
+    found = [SeedResult(0, TrainingRecord(course=(), best_epoch=0), observation)]
+    assert judge(found, ["loo"], own="attention", random="random", inversions={}) == ()
+
+
+numbers = st.floats(-1, 1)
+
+
+@given(numbers, st.floats(0, 0.5), st.floats(0.1, 2))
+def test_swapping_better_and_worse_never_leaves_a_side_supported(gain, half, way):
+    there, back = (row_status(sign * gain, sign * gain - half, sign * gain + half, way) for sign in (1, -1))
+    assert not there == back == "supported"
+    assert (there == "chance") == (back == "chance")
+    if there == "supported":
+        assert back == "contradicted"
+
+
+@pytest.mark.parametrize(
+    "bad", [(np.nan, 0, 1, 1), (0.5, np.nan, np.nan, 1), (0.5, 0.4, 0.6, 0), (0, 0, 0, 1)]
+)
+def test_without_an_interval_or_anything_to_see_nothing_is_told(bad):
+    assert row_status(*bad) == "unknown"
