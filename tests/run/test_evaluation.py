@@ -322,8 +322,6 @@ def test_a_model_that_training_did_not_improve_is_measured_with_a_warning():
     still = {"epochs": 2, "learning_rate": 1e-30, "weight_decay": 0}
     report = attnx.evaluate(ToyTask(), ToyModel, metrics=["nnz"], training=still, progress=False)
     assert report.quality[0].best_epoch == 0
-    assert report.warnings == (
-        "seed 0: no epoch beat the untrained model on dev, so that is what was measured",
-    )
+    assert "seed 0: no epoch beat the untrained model on dev, so that is what was measured" in report.warnings
     assert "no epoch beat" in report.to_markdown()
-    assert attnx.evaluate(**SMALL).warnings == ()
+    assert not any("no epoch beat" in warning for warning in attnx.evaluate(**SMALL).warnings)
