@@ -48,6 +48,6 @@ for task in sys.argv[3:] or ["sst", "imdb"]:
     for measure, words in (
         ("median", "median change of the output under 100 permutations"),
         ("max-jsd", "ε-max JSD of adversarial attention (at most 0.693)"),
-        ("adversaries", "share of searches that kept the output within ε"),
+        ("exact", "share of examples of which that is exact, not a bound"),
     ):
         print(f"{words:<52} {report.select(measure).shown}")

@@ -155,6 +155,9 @@ MUTANTS: dict[str, dict[str, Any]] = {
             lambda m, batch, x, a: replace(run(m, batch, x, attention=a), logits=run(m, batch, x).logits)
         ),
     },
+    "linear-decoder": {
+        "differ from the mixture": mutant(ToyModel, _classify=lambda m, h, a: classify(m, h, a).tanh())
+    },
     "decode-own": {
         "differs from run": running(double_hidden, reattend=lambda m, t, a: classify(m, t.hidden / 2, a))
     },

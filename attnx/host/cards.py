@@ -25,6 +25,7 @@ CAPABILITIES: Final = {
     "attention": "attention weights that can be replaced",
     "gradient": "a differentiable path from embeddings to output",
     "hidden": "a hidden state for every unit, from which the output can be recomputed",
+    "linear-decoder": "logits that are linear in attention",
     "deletion": "units that can be deleted one by one",
     "fast-deletion": "a fast path for deleting each unit in turn",
     "fast-influence": "a fast path for the influence of every unit on every hidden state",

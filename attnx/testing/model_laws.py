@@ -100,6 +100,21 @@ def held_attention(on: ModelOnTask) -> None:
     require(close(held.logits, expected), "run(attention=a) differs from reattend(trace, a)")
 
 
+@law("model", "logits that are declared linear in attention are")
+def linear_decoder(on: ModelOnTask) -> None:
+    if "linear-decoder" not in on.model.provides:
+        return
+    trace = on.trace()
+    mask = trace.batch.mask
+    units = torch.eye(mask.shape[1]).to(trace.attention).expand(len(mask), -1, -1)  # [B, L, L]
+    several = torch.rand(len(mask), 4, mask.shape[1]).masked_fill(~mask[:, None], 0.0)
+    several = several / several.sum(-1, keepdim=True).clamp_min(1e-9)  # [B, 4, L]
+    with torch.no_grad():
+        alone = on.model.reattend(trace, units).masked_fill(~mask[..., None], 0.0)  # [B, L, C]
+        mixed = on.model.reattend(trace, several)  # [B, 4, C]
+    require(close(mixed, several @ alone), "logits of mixed attention differ from the mixture of logits")
+
+
 @law("model", "decoding its own hidden states gives its own attention and logits")
 def decode_own(on: ModelOnTask) -> None:
     if "hidden" not in on.model.provides:

@@ -12,7 +12,7 @@ SERRANO = (
     'Yang et al., "Hierarchical Attention Networks for Document Classification", NAACL 2016; '
     'as in Serrano and Smith, "Is Attention Interpretable?", ACL 2019'
 )
-PROVIDES = ("attention", "gradient", "hidden", "deletion")
+PROVIDES = ("attention", "gradient", "hidden", "deletion", "linear-decoder")
 
 
 def _model(

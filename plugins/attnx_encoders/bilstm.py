@@ -12,7 +12,7 @@ from .options import BiLstmOptions
 class BiLstm(SequenceClassifier[BiLstmOptions]):
     """Reads words with an LSTM in each direction."""
 
-    provides = ("attention", "gradient", "hidden", "deletion", "fast-deletion", "fast-influence")
+    provides = (*SequenceClassifier.provides, "fast-deletion", "fast-influence")
 
     def make_encoder(self, size: int, options: BiLstmOptions) -> Bidirectional:
         return Bidirectional(nn.LSTM, size, options.hidden)

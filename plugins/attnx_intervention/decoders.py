@@ -1,4 +1,4 @@
-"""How the output moves with attention: in closed form where it can be, by autograd elsewhere."""
+"""How the output moves with attention: in closed form where it is linear, by autograd elsewhere."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from attnx import Evidence, total_variation
+from attnx import Evidence, PluginError, total_variation
 
 from .reattending import logits_under
 
+LINEAR = "linear-decoder"
 TOLERANCE = 1e-4  # of logits, relative to the largest
 
 
@@ -22,8 +23,8 @@ class Change(Protocol):
         ...
 
 
-class AffineChange:
-    """For a decoder that is affine in attention, of which logits under single units tell everything.
+class LinearChange:
+    """For logits that are linear in attention, of which those under single units tell everything.
 
     As Σ_i a_i = 1, logits(a) = Σ_i a_i·v_i, where v_i are the logits when unit i has all attention.
     """
@@ -57,17 +58,37 @@ class DecodedChange:
         return change.detach(), gradient
 
 
-def change_of(evidence: Evidence, probes: Tensor) -> Change:
-    """The closed form if it agrees with the model at its own attention and at probes [B, K, L].
+def change_of(evidence: Evidence, single: Tensor) -> Change:
+    """The closed form where the model declares one; `single` [B, L, C] are the logits of single units."""
+    if LINEAR in evidence.model.provides:
+        return LinearChange(evidence, single)
+    return DecodedChange(evidence)
 
-    Whether a decoder is affine may depend on its options, so it is checked and not declared. No
-    result rests on the check: outputs under what the search finds are computed by the model.
-    """
+
+def logits_of_units(evidence: Evidence) -> Tensor:
+    """[B, L, C] the logits when a single unit has all attention, 0 off the mask."""
     a = evidence.trace.attention
     units = a.shape[1]
     each = torch.eye(units, dtype=a.dtype, device=a.device).expand(len(a), units, units)
-    single = logits_under(evidence, each).masked_fill(~evidence.trace.batch.mask[..., None], 0.0)  # [B, L, C]
-    points = torch.cat([a[:, None], probes], dim=1)  # [B, 1 + K, L]
+    return logits_under(evidence, each).masked_fill(~evidence.trace.batch.mask[..., None], 0.0)
+
+
+def require_linear(evidence: Evidence, single: Tensor, attention: Tensor) -> None:
+    """Hold the model to its declaration at its own attention and at `attention` [B, K, L]."""
+    points = torch.cat([evidence.trace.attention[:, None], attention], dim=1)  # [B, 1 + K, L]
     error = (logits_under(evidence, points) - torch.bmm(points, single)).abs().amax((1, 2))  # [B]
-    affine = error <= TOLERANCE * single.abs().amax((1, 2)).clamp_min(1.0)
-    return AffineChange(evidence, single) if bool(affine.all()) else DecodedChange(evidence)
+    if not bool((error <= TOLERANCE * single.abs().amax((1, 2)).clamp_min(1.0)).all()):
+        name = type(evidence.model).__name__
+        raise PluginError(f"model {name} provides '{LINEAR}', but its logits are not linear in attention")
+
+
+def odds_of_units(evidence: Evidence, single: Tensor) -> Tensor:
+    """[B, L] log-odds of the predicted class when a single unit has all attention."""
+    return log_odds(single, evidence.trace.predicted[:, None].expand(single.shape[:2]))
+
+
+def log_odds(logits: Tensor, predicted: Tensor) -> Tensor:
+    """[...] of the predicted class [...] against all others, in double precision, from logits [..., C]."""
+    own = predicted[..., None]
+    rest = logits.double().scatter(-1, own, -torch.inf).logsumexp(-1)
+    return logits.double().gather(-1, own)[..., 0] - rest

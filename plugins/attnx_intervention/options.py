@@ -17,6 +17,11 @@ class AdversarialAttentionOptions(Options):
     epsilon: float = Field(
         0.01, gt=0, le=1, description="largest change of the output, as total variation; .05 for questions"
     )
-    adversaries: int = Field(5, ge=1, description="attentions searched for together, far from each other too")
+    adversaries: int = Field(
+        5, ge=1, description="where it is searched: attentions together, far from each other too"
+    )
+    mixtures: int = Field(
+        2, ge=0, description="how many of them start from mixtures of two units, the others at random"
+    )
     steps: int = Field(500, ge=1, description="steps of Adam")
     learning_rate: float = Field(0.01, gt=0, description="of Adam")

@@ -24,11 +24,12 @@ class Fcam(nn.Module):
     """
 
     needs: ClassVar[tuple[str, ...]] = ()
-    provides: ClassVar[tuple[str, ...]] = ("attention", "gradient", "hidden", "deletion")
+    provides: tuple[str, ...] = ("attention", "gradient", "hidden", "deletion")
 
     def __init__(self, data: TaskData, projection: AttentionProjection, options: FcamOptions) -> None:
         super().__init__()
         self.projection = projection
+        self.provides = (*type(self).provides, *options.also_provides)
         if any(example.query is not None for example in data.train):
             raise UsageError("fcam reads no queries: for this task choose bilstm, cnn, mlp or transformer.")
         if data.features is None:

@@ -94,6 +94,10 @@ class FcamOptions(Options):
     channels: int = Field(8, ge=1, description="channels of the first convolutions of a cnn")
     embedding: int = Field(32, ge=1, description="size of word vectors, where segments are words")
 
+    @property
+    def also_provides(self) -> tuple[str, ...]:
+        return ("linear-decoder",) if self.classifier == "linear" else ()
+
 
 class FocusOptions(Options):
     """Options of `focus`."""
