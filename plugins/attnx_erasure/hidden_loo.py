@@ -2,7 +2,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from attnx import ImportanceMethod, Model, Randomness, Trace, at_once, attention_without
+from attnx import ImportanceMethod, Model, Randomness, Trace, at_once
 
 from .change import change_of_output
 from .options import HiddenLeaveOneOutOptions
@@ -11,9 +11,10 @@ from .options import HiddenLeaveOneOutOptions
 class HiddenLeaveOneOut(ImportanceMethod):
     """Change of the output when a unit's hidden state is left out of what attention averages.
 
-    |p_ŷ − p_ŷ,−i| / Σ_k |p_ŷ − p_ŷ,−k|, where p_−i is the output under a_j / Σ_{k≠i} a_k for j ≠ i and
-    0 for i, hidden states being as they were. Where a_i = 1, as sparse attention has it, the others
-    share the weight equally. An only unit gets 0, as nothing is left to average.
+    |p_ŷ − p_ŷ,−i| / Σ_k |p_ŷ − p_ŷ,−k|, where p_−i is the output when attention is projected again
+    from the scores of the units j ≠ i, hidden states and scores being as they were. For softmax that
+    is a_j / Σ_{k≠i} a_k; sparse attention may turn to units that had none. An only unit gets 0, as
+    nothing is left to average.
     """
 
     needs = ("attention",)
@@ -33,9 +34,11 @@ class HiddenLeaveOneOut(ImportanceMethod):
 
     def _change(self, model: Model, trace: Trace, target: Tensor, columns: Tensor) -> Tensor:
         """[B, K] the change of the output without each of these K columns."""
-        removed = columns[:, None] == torch.arange(trace.attention.shape[1], device=columns.device)  # [K, L]
-        attention = attention_without(trace.attention, trace.batch.mask, removed.expand(len(target), -1, -1))
-        without = model.reattend(trace, attention.nan_to_num())  # [B, K, C]
+        others = columns[:, None] != torch.arange(trace.scores.shape[1], device=columns.device)  # [K, L]
+        kept = trace.batch.mask[:, None] & others  # [B, K, L]
+        scores = trace.scores[:, None].expand(kept.shape)
+        attention = model.projection(scores.flatten(0, 1), kept.flatten(0, 1)).view(kept.shape)
+        without = model.reattend(trace, attention)  # [B, K, C]
         change = change_of_output(trace.logits, without)
         if self.options.of == "average":
             return change.mean(-1)
