@@ -18,7 +18,7 @@ from attnx.run.attribution import trace_of
 from attnx.run.batching import evaluating
 from attnx_encoders.bilstm import BiLstm
 from attnx_encoders.options import BiLstmOptions
-from attnx_intervention.adversarial_attention import AdversarialAttention
+from attnx_intervention.adversarial_attention import AdversarialAttention, random_starts
 from attnx_intervention.decoders import logits_of_units
 from attnx_intervention.options import AdversarialAttentionOptions
 from attnx_projections.options import SoftmaxOptions
@@ -90,8 +90,7 @@ def jw_loop(model: BiLstm, evidence: Evidence) -> Tensor:
     hidden, a = trace.hidden[:, None], trace.attention[:, None]  # [B, 1, L, H], [B, 1, L]
     before = trace.probabilities[:, None]
     units = trace.batch.mask.sum(1)[:, None, None]
-    normal = torch.special.ndtri(evidence.random.uniform(trace.batch, k).clamp_min(2.0**-54))
-    z = (-units.log() + 3 * normal).float().requires_grad_()  # [B, K, L]
+    z = (random_starts(evidence, k) - units.log()).float().requires_grad_()  # [B, K, L]
     optimizer = torch.optim.Adam([z], lr=OPTIONS.learning_rate, amsgrad=True)
 
     def attempt() -> tuple[Tensor, Tensor]:
