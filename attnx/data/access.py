@@ -24,14 +24,6 @@ class Fetched:
     folder: Path
     provenance: dict[str, str]
 
-    def path(self, name: str) -> Path:
-        """The file of that local name; an error says where it was looked for."""
-        found = self.folder / name
-        if not found.exists():
-            origin = self.provenance.get("url") or self.provenance.get("name", "")
-            raise DataError(f"'{name}' is not in {self.folder} ({self.provenance['kind']} {origin})".rstrip())
-        return found
-
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -89,13 +81,6 @@ class Source:
     def where(self, name: str) -> Fetched | None:
         """The folder of a dataset as far as it is on this machine, without downloading anything."""
         return self._here(name, self.dataset(name))
-
-    def find(self, name: str, *patterns: str) -> Fetched:
-        """A local folder, of a dataset that the registry need not know, with a file for every pattern."""
-        found = self._local(name, (patterns,), ", ".join(patterns))
-        if found is None:
-            raise _unobtainable(name, ", ".join(patterns), [self._local_failure()])
-        return found
 
     def dataset(self, name: str) -> Dataset:
         """What the registry says of a dataset; an error names the nearest one."""

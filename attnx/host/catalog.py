@@ -72,10 +72,6 @@ class Catalog:
         if composition is None:
             known = [component.name for component in self.of_kind("model")]
             raise self._unknown("model", name, [*known, *self.registry.models])
-        if composition.requires and composition.requires not in {p.name for p in self.plugins}:
-            raise PluginError(
-                f"model '{name}' requires plugin '{composition.requires}', which is not installed"
-            )
         return self.find("model", composition.model), composition
 
     def find_any(self, name: str) -> list[Component]:

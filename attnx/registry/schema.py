@@ -27,7 +27,6 @@ class Composition(_Section):
     options: dict[str, Any] = Field(default_factory=dict)
     projection: str = ""
     training: dict[str, Any] = Field(default_factory=dict)
-    requires: str = ""
     citation: str = ""
 
 

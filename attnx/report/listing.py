@@ -110,9 +110,7 @@ def _type_name(annotation: Any) -> str:
 def _composition_page(name: str, composition: Composition) -> str:
     rows = [("model", composition.model)]
     rows += [(key, _pairs(value)) for key in ("options", "training") if (value := getattr(composition, key))]
-    rows += [
-        (key, value) for key in ("projection", "requires", "citation") if (value := getattr(composition, key))
-    ]
+    rows += [(key, value) for key in ("projection", "citation") if (value := getattr(composition, key))]
     return "\n".join([f"{name} (named model)", *_wrap(composition.summary), "", *columns(rows)])
 
 

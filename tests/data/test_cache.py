@@ -77,7 +77,7 @@ def test_an_interrupt_leaves_nothing_that_looks_complete(server: Server, root: P
     assert all(name.endswith(".part") for name in shown(root))
     source = Source(datasets=datasets, cache=root)
     assert source.where("rows") is None
-    assert source.fetch("rows").path("rows.csv").stat().st_size == 3_000_000
+    assert (source.fetch("rows").folder / "rows.csv").stat().st_size == 3_000_000
     went_on = [asked for _, asked in server.asked if asked]
     assert len(went_on) == (word == "downloading")  # the part is continued
 
@@ -132,7 +132,7 @@ def test_a_kill_while_downloading_leaves_a_part_to_go_on_from(server: Server, ro
     server.at("/rows.tar", ranges(ARCHIVE))
     source = Source(datasets={"rows": rows}, cache=root)
     assert source.where("rows") is None
-    assert source.fetch("rows").path("rows.csv").read_bytes() == ROWS
+    assert (source.fetch("rows").folder / "rows.csv").read_bytes() == ROWS
     assert server.asked[-1] == ("/rows.tar", f"bytes={have}-")
 
 
@@ -171,7 +171,7 @@ def test_a_folder_without_a_sound_manifest_is_not_complete(server: Server, root:
     folder = source.fetch("rows").folder
     (folder / MANIFEST).write_text(text)
     assert source.where("rows") is None
-    assert source.fetch("rows").path("rows.csv").read_bytes() == ROWS
+    assert (source.fetch("rows").folder / "rows.csv").read_bytes() == ROWS
 
 
 def leftovers(root: Path) -> dict[str, Path]:

@@ -44,11 +44,3 @@ def test_a_broken_fragment_is_attributed(fragment: str, said: str, install: Inst
     (line,) = err.splitlines()
     assert line.startswith("error: registry of plugin extra (attnx-extra 1.2): ")
     assert said in line
-
-
-def test_a_composition_that_requires_an_absent_plugin_says_so(install: Install, cli: Cli) -> None:
-    fragment = "schema: 1\nmodels: {grand: {model: grand, summary: Grand., requires: grandiose}}"
-    install("extra", announcing(fragment))
-    code, out, err = cli("evaluate", "--model", "grand")
-    assert (code, out) == (3, "")
-    assert "model 'grand' requires plugin 'grandiose', which is not installed" in err
