@@ -40,6 +40,7 @@ class Task(Protocol):
     """Labelled examples made of units."""
 
     provides: ClassVar[tuple[str, ...]] = ()
+    dataset: ClassVar[str] = ""  # the entry of the registry that it reads
 
     def load(self, source: Source) -> TaskData:
         """All examples; files come from `source` alone."""

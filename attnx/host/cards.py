@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import ast
-import importlib.util
-from dataclasses import dataclass
-from pathlib import Path
+import importlib
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Final, Literal, get_args
 
 from ..errors import PluginError
+from .sources import NoSource, first_line
 
 Kind = Literal["task", "model", "projection", "importance", "metric", "study"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
@@ -36,22 +35,19 @@ CAPABILITIES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One component as its plugin announces it: facts only, nothing imported.
+    """One component as its plugin announces it: where it is, and what its class cannot say.
 
-    `target` and `options` are "module:Class" paths. `needs` and `provides` repeat the class
-    attributes of the same name, so that a pairing can be judged before anything heavy is imported;
-    `attnx check` holds the two equal.
+    `target` and `options` are "module:Class" paths. The rest is said by the class, whose source is
+    read without importing it: a summary (the first line of its docstring), `needs`, `provides`, and
+    the `dataset` of a task.
     """
 
     name: str
     target: str
-    summary: str
+    _: KW_ONLY
     options: str = ""
-    needs: tuple[str, ...] = ()
-    provides: tuple[str, ...] = ()
     recommends: tuple[str, ...] = ()  # a task's usual model, or the usual references of a metric
     costly: bool = False  # a metric that is left out of a run that names no metric
-    dataset: str = ""  # the entry of the registry that a task reads
     citation: str = ""
 
 
@@ -73,6 +69,39 @@ class Component:
     def provider(self) -> str:
         return f"{self.plugin} ({self.distribution} {self.version})"
 
+    @property
+    def summary(self) -> str:
+        """The first line of the class's docstring; a component that is not there is still listed."""
+        try:
+            return first_line(self.card.target)
+        except NoSource:
+            return f"(the source of {self.card.target} cannot be found)"
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return self._words("needs")
+
+    @property
+    def provides(self) -> tuple[str, ...]:
+        return self._words("provides")
+
+    @property
+    def dataset(self) -> str:
+        """The entry of the registry that a task reads."""
+        found = self._declared("dataset", "")
+        if not isinstance(found, str):
+            raise self._refusal("dataset", f"must be a text, not {found!r}")
+        return found
+
+    def definition(self) -> str:
+        """What the class says of itself below its first line."""
+        from .declarations import read_docstring  # a list of all components does without
+
+        try:
+            return read_docstring(self.card.target).partition("\n")[2].strip()
+        except NoSource:
+            return ""
+
     def load(self) -> Any:
         """Import the component's class."""
         return self._import(self.card.target)
@@ -81,17 +110,27 @@ class Component:
         """Import the component's options class, or None when it takes no options."""
         return self._import(self.card.options) if self.card.options else None
 
-    def definition(self) -> str:
-        """What the class says of itself below its first line, read from its source and not imported."""
-        module, _, name = self.card.target.partition(":")
+    def _words(self, name: str) -> tuple[str, ...]:
+        found = self._declared(name, ())
+        if not isinstance(found, tuple) or not all(isinstance(word, str) for word in found):
+            raise self._refusal(name, f"must be a tuple of texts, not {found!r}")
+        return found
+
+    def _declared(self, name: str, default: Any) -> Any:
+        from .declarations import Unreadable, read_declaration
+
         try:
-            spec = importlib.util.find_spec(module)
-            tree = ast.parse(Path(spec.origin).read_bytes() if spec and spec.origin else "")
-        except (ImportError, OSError, SyntaxError):  # whoever imports it will be told
-            return ""
-        classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
-        said = next((ast.get_docstring(node) for node in classes if node.name == name), None)
-        return (said or "").partition("\n")[2].strip()
+            found = read_declaration(self.card.target, name)
+        except NoSource:  # compiled, or nowhere, which importing it says
+            return getattr(self.load(), name, default)
+        except Unreadable as reason:
+            raise self._refusal(name, f"cannot be read without importing it: {reason}") from reason
+        return default if found is None else found
+
+    def _refusal(self, name: str, reason: str) -> PluginError:
+        return PluginError(
+            f"{self.kind} '{self.name}' of plugin {self.provider}: '{name}' of '{self.card.target}' {reason}"
+        )
 
     def _import(self, path: str) -> Any:
         module, _, attribute = path.partition(":")

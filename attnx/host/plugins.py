@@ -55,13 +55,14 @@ def load_plugins(
         raise UsageError(
             f"cannot switch off plugin '{name}': it is not installed.{did_you_mean(name, known)}"
         )
-    return tuple(load_plugin(point) for point in found if point.name not in off)
+    # The metadata of a distribution is parsed whenever it is asked for anything.
+    distributions = {point.dist for point in found}
+    named = {dist: (dist.name, dist.version) if dist else ("?", "?") for dist in distributions}
+    return tuple(load_plugin(point, *named[point.dist]) for point in found if point.name not in off)
 
 
-def load_plugin(point: EntryPoint) -> Plugin:
+def load_plugin(point: EntryPoint, distribution: str, version: str) -> Plugin:
     """Load one entry point into a plugin; whatever goes wrong becomes its failure."""
-    distribution = point.dist.name if point.dist else "?"
-    version = point.dist.version if point.dist else "?"
     try:
         hooks = _register(point)
         components = tuple(

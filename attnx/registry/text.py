@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import yaml
 
 from ..errors import PluginError
 
 if TYPE_CHECKING:
     from ..host.plugins import Plugin
+
+_SAYING = re.compile(r"\s*[^#\s]")
+_TOP = re.compile(r"(\w+):(?: +([^#\s].*))?$")
+_ENTRY = re.compile(r"  ([A-Za-z][\w.+-]*):$")
+# One sentence with a full stop on one line: neither a quotation nor the beginning of a longer text.
+_SUMMARY = re.compile(r"    summary: (?!.*(?:: | #))([A-Za-z].* .*\.)$")
 
 
 def registry_path() -> Path:
@@ -38,6 +43,8 @@ def registry_texts(plugins: Iterable[Plugin]) -> list[tuple[str, str]]:
 
 def parse_yaml(text: str, origin: str) -> Any:
     """YAML as plain data; an error says where the text came from."""
+    import yaml  # a list of what is installed would take a fifth longer
+
     try:
         return yaml.load(text, Loader=yaml.CSafeLoader)
     except yaml.YAMLError as error:
@@ -48,12 +55,43 @@ def summaries(plugins: Iterable[Plugin], section: str) -> dict[str, str] | None:
     """Names and summaries of a section, or None where the text has not even that shape."""
     found: dict[str, str] = {}
     for origin, text in registry_texts(plugins):
-        data = parse_yaml(text, origin)
-        entries = (data.get(section) or {}) if isinstance(data, dict) else None
-        if not isinstance(entries, dict):
+        scanned = scan_summaries(text, section)
+        parsed = _parsed_summaries(text, origin, section) if scanned is None else scanned
+        if parsed is None:
             return None
-        for name, entry in entries.items():
-            if not isinstance(entry, dict) or not isinstance(entry.get("summary"), str):
-                return None
-            found[str(name)] = entry["summary"]
+        found |= parsed
     return found
+
+
+def scan_summaries(text: str, section: str) -> dict[str, str] | None:
+    """Names and summaries of a section that is laid out as the project's own registry, otherwise None."""
+    found: dict[str, str] = {}
+    here = name = above = ""
+    for line in filter(_SAYING.match, text.splitlines()):
+        top, entry, summary = _TOP.match(line), _ENTRY.match(line), _SUMMARY.match(line)
+        if top:
+            here, name = top[1], ""
+            if here == section and top[2]:
+                return None
+        elif here == section and entry:
+            name = entry[1]
+            found[name] = ""
+        elif here == section and name and summary and not found[name]:
+            found[name] = summary[1]
+        elif here != section and line.startswith(" "):
+            pass
+        elif not line.startswith("    ") or "summary" in line or (_SUMMARY.match(above) and line[4] == " "):
+            return None
+        above = line
+    return found if all(found.values()) else None
+
+
+def _parsed_summaries(text: str, origin: str, section: str) -> dict[str, str] | None:
+    data = parse_yaml(text, origin)
+    entries = (data.get(section) or {}) if isinstance(data, dict) else None
+    if not isinstance(entries, dict):
+        return None
+    shaped = all(
+        isinstance(entry, dict) and isinstance(entry.get("summary"), str) for entry in entries.values()
+    )
+    return {str(name): entry["summary"] for name, entry in entries.items()} if shaped else None

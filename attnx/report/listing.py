@@ -32,7 +32,7 @@ def listing(catalog: Catalog, kind: str | None = None) -> str:
 
 def _section(catalog: Catalog, plural: str) -> str:
     kind = PLURALS.get(plural)
-    rows = [(c.name, c.card.summary) for c in catalog.of_kind(kind)] if kind else []
+    rows = [(c.name, c.summary) for c in catalog.of_kind(kind)] if kind else []
     if plural in ("models", "experiments"):
         named = summaries(catalog.plugins, plural)  # validating the registry would double the time
         rows += named.items() if named is not None else _validated_summaries(catalog, plural)
@@ -58,17 +58,17 @@ def describe(catalog: Catalog, name: str) -> str:
 
 
 def _component_page(component: Component, catalog: Catalog) -> str:
-    card = component.card
+    card, needs, provides = component.card, component.needs, component.provides
     rows = [("provided by", component.provider)]
-    rows += [("needs", _capabilities(card.needs))] if card.needs else []
-    rows += [("provides", _capabilities(card.provides))] if card.provides else []
+    rows += [("needs", _capabilities(needs))] if needs else []
+    rows += [("provides", _capabilities(provides))] if provides else []
     rows += [("usually with", ", ".join(card.recommends))] if card.recommends else []
-    dataset = catalog.registry.datasets.get(card.dataset)
+    dataset = catalog.registry.datasets.get(component.dataset)
     if dataset:
         rows.append(("data", "; or ".join(source.title for source in dataset.sources) or "local files only"))
-        rows.append(("local files", f"{card.dataset}/ in --data-dir or ATTNX_DATA: {dataset.expects}"))
+        rows.append(("local files", f"{component.dataset}/ in --data-dir or ATTNX_DATA: {dataset.expects}"))
     rows += [("citation", card.citation)] if card.citation else []
-    lines = [f"{card.name} ({component.kind})", *_wrap(card.summary), ""]
+    lines = [f"{card.name} ({component.kind})", *_wrap(component.summary), ""]
     for paragraph in filter(None, component.definition().split("\n\n")):
         drawn = "\n " in paragraph  # laid out by hand: a formula, a list
         lines += [*(paragraph.split("\n") if drawn else _wrap(" ".join(paragraph.split()))), ""]

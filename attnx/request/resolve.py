@@ -58,7 +58,7 @@ def resolve(spec: RunSpec, catalog: Catalog, objects: Objects | None = None) -> 
     provided = {*task.provides, *model.provides, *(["reference"] if references else [])}
     if not metrics:
         usual = [c for c in catalog.of_kind("metric") if not c.card.costly]
-        applicable = [c for c in usual if provided.issuperset(c.card.needs)]
+        applicable = [c for c in usual if provided.issuperset(c.needs)]
         metrics = tuple(finder.part("metric", Choice(name=c.name)) for c in applicable)
     if not metrics:
         raise UsageError(f"No installed metric applies to task '{task.label}' with model '{model.label}'.")
@@ -167,9 +167,8 @@ def _part(component: Component, choice: Choice, preset: Mapping[str, Any] | None
     options = validate_options(
         options_class, {**(preset or {}), **choice.options}, f"{component.kind} '{component.name}'"
     )
-    card = component.card
-    needs = (*card.needs, *options.also_needs)
-    provides = (*card.provides, *options.also_provides)
+    needs = (*component.needs, *options.also_needs)
+    provides = (*component.provides, *options.also_provides)
     return Part(component.kind, choice.label, options, needs, provides, component)
 
 
@@ -212,10 +211,13 @@ def _require(
 
 def _usually_provides(component: Component) -> tuple[str, ...]:
     """What a component provides with its default options; those of a user's choosing are not known."""
-    options = component.load_options()
+    try:
+        provides, options = component.provides, component.load_options()
+    except PluginError:  # of a component that nobody asked for
+        return ()
     if options is None or any(field.is_required() for field in options.model_fields.values()):
-        return component.card.provides
-    return (*component.card.provides, *options().also_provides)
+        return provides
+    return (*provides, *options().also_provides)
 
 
 def _distinct(what: str, parts: tuple[Part, ...]) -> None:

@@ -25,7 +25,7 @@ from ..types import TaskData
 
 def run_name(plan: Plan, source: Source, device: torch.device) -> str:
     """The name of a run."""
-    dataset = plan.task.component.card.dataset if plan.task.component else ""
+    dataset = plan.task.component.dataset if plan.task.component else ""
     return digest(
         plan.spec.canonical(),
         canonical_json([part.label for part in plan.parts]),  # rows of the report are called so

@@ -84,7 +84,7 @@ def check_named(catalog: Catalog, name: str) -> Iterator[LawResult]:
 
 def check_component(catalog: Catalog, component: Component) -> Iterator[LawResult]:
     """The laws for one component with its default options."""
-    yield _card_law(component)
+    yield _declarations_law(component)
     options_class = component.load_options()
     required = _required(options_class)
     if required:
@@ -115,28 +115,32 @@ def _required(options: type[Options] | None) -> list[str]:
     return [name for name, field in fields.items() if field.is_required()]
 
 
-def _card_law(component: Component) -> LawResult:
-    """The card says what the class says."""
-    loaded, card = component.load(), component.card
+def _declarations_law(component: Component) -> LawResult:
+    """What is read from the source is what the class says once it is imported."""
+    loaded = component.load()
+    summary = (loaded.__doc__ or "").strip().partition("\n")[0].strip()
+    declared = {"summary": summary} | {name: getattr(loaded, name, ()) for name in ("needs", "provides")}
+    declared |= {"dataset": getattr(loaded, "dataset", "")} if component.kind == "task" else {}
     try:
-        summary = (loaded.__doc__ or "").strip().partition("\n")[0]
-        require(summary == card.summary, f"docstring begins {summary!r}, the card says {card.summary!r}")
-        for name in ("needs", "provides"):
-            declared = tuple(getattr(loaded, name, ()))
-            on_card = getattr(card, name)
-            require(declared == on_card, f"class {name} {declared}, card {name} {on_card}")
+        require(
+            summary.endswith("."),
+            f"the docstring must begin with one sentence on a line of its own, not {summary!r}",
+        )
+        for name, said in declared.items():
+            read = getattr(component, name)
+            require(read == said, f"its source says {name} {read!r}, the class {said!r}")
     except Broken as broken:
-        return LawResult(component.name, "card", str(broken))
-    return LawResult(component.name, "card")
+        return LawResult(component.name, "declarations", str(broken))
+    return LawResult(component.name, "declarations")
 
 
 def _sample_for(catalog: Catalog, model: Component) -> TaskData:
     """The sample of a task that provides what the model needs: the toy task if nothing is needed."""
-    needs = set(model.card.needs)
+    needs = set(model.needs)
     if needs <= {"words"}:
         return toy_data()
     for task in catalog.of_kind("task"):
-        if needs <= set(task.card.provides):
+        if needs <= set(task.provides):
             options = task.load_options()
             made = Part("task", task.name, options() if options else Options(), (), (), task).make()
             return made.sample()

@@ -7,13 +7,10 @@ from attnx import Card, hookimpl
 def attnx_importances() -> list[Card]:
     """The attention weights, scores from a file, and the two baselines every report includes."""
     return [
-        Card("attention", "attnx_baselines.attention:Attention", "The attention weights themselves.",
-             needs=("attention",)),
+        Card("attention", "attnx_baselines.attention:Attention"),
         Card("precomputed", "attnx_baselines.precomputed:Precomputed",
-             "Scores computed elsewhere, read from a file.",
              options="attnx_baselines.options:PrecomputedOptions"),
         Card("random", "attnx_baselines.random:Random",
-             "A point drawn uniformly from the simplex for each example.",
              options="attnx_baselines.options:RandomOptions"),
-        Card("uniform", "attnx_baselines.uniform:Uniform", "The same score for every unit."),
+        Card("uniform", "attnx_baselines.uniform:Uniform"),
     ]  # fmt: skip

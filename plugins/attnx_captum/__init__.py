@@ -11,17 +11,9 @@ LUNDBERG = 'Lundberg and Lee, "A Unified Approach to Interpreting Model Predicti
 RIBEIRO = 'Ribeiro, Singh and Guestrin, "Why Should I Trust You?", KDD 2016'
 
 
-def _card(
-    name: str, target: str, summary: str, options: str, needs: tuple[str, ...] = (), citation: str = ""
-) -> Card:
-    return Card(
-        name,
-        f"attnx_captum.{target}",
-        summary,
-        options=f"attnx_captum.options:{options}",
-        needs=needs,
-        citation=citation,
-    )
+def _card(name: str, target: str, options: str, citation: str = "") -> Card:
+    package = "attnx_captum"
+    return Card(name, f"{package}.{target}", options=f"{package}.options:{options}", citation=citation)
 
 
 @hookimpl
@@ -29,24 +21,11 @@ def attnx_importances() -> list[Card]:
     """The gradient family, and the methods that replace embeddings by a baseline."""
     return [
         _card("integrated-gradients", "integrated_gradients:IntegratedGradients",
-              "Gradient averaged on the line from a baseline to the embeddings, times their difference.",
-              "IntegratedGradientsOptions", ("gradient",), SUNDARARAJAN),
-        _card("input-x-gradient", "input_x_gradient:InputXGradient",
-              "Gradient times embedding, summed over the embedding's dimensions.",
-              "OutputOptions", ("gradient",)),
-        _card("deeplift", "deeplift:DeepLift",
-              "Differences from a baseline, handed back by the rescale rule with attention held.",
-              "DeepLiftOptions", ("gradient", "rescale"), SHRIKUMAR),
-        _card("gradient-shap", "gradient_shap:GradientShap",
-              "Gradient at random points between random baselines and the embeddings, times the difference.",
-              "GradientShapOptions", ("gradient",), LUNDBERG),
-        _card("lime", "lime:Lime",
-              "Weights of a linear model fitted to the output as units come and go.",
-              "LimeOptions", citation=RIBEIRO),
-        _card("kernel-shap", "kernel_shap:KernelShap",
-              "Shapley values of the units, by a regression on random subsets of them.",
-              "KernelShapOptions", citation=LUNDBERG),
-        _card("feature-ablation", "feature_ablation:FeatureAblation",
-              "Change of the output when a baseline takes the place of a unit's embedding.",
-              "BaselineOptions"),
+              "IntegratedGradientsOptions", SUNDARARAJAN),
+        _card("input-x-gradient", "input_x_gradient:InputXGradient", "OutputOptions"),
+        _card("deeplift", "deeplift:DeepLift", "DeepLiftOptions", SHRIKUMAR),
+        _card("gradient-shap", "gradient_shap:GradientShap", "GradientShapOptions", LUNDBERG),
+        _card("lime", "lime:Lime", "LimeOptions", RIBEIRO),
+        _card("kernel-shap", "kernel_shap:KernelShap", "KernelShapOptions", LUNDBERG),
+        _card("feature-ablation", "feature_ablation:FeatureAblation", "BaselineOptions"),
     ]  # fmt: skip

@@ -11,17 +11,11 @@ def attnx_importances() -> list[Card]:
     """Importances read off a gradient."""
     return [
         Card("gradient", "attnx_gradient.gradient:Gradient",
-             "Size of the gradient of the predicted class with respect to each unit's embedding.",
-             options="attnx_gradient.options:GradientOptions", needs=("gradient",), citation=MEISTER),
+             options="attnx_gradient.options:GradientOptions", citation=MEISTER),
         Card("gradient-hidden", "attnx_gradient.hidden_gradient:HiddenGradient",
-             "Size of the gradient of the predicted class with respect to each unit's hidden state.",
-             options="attnx_gradient.options:GradientOptions", needs=("gradient", "hidden")),
+             options="attnx_gradient.options:GradientOptions"),
         Card("attention-gradient", "attnx_gradient.attention_gradient:AttentionGradient",
-             "Gradient of the predicted class with respect to each attention weight.",
-             options="attnx_gradient.options:AttentionGradientOptions", needs=("gradient", "attention"),
-             citation=SERRANO),
+             options="attnx_gradient.options:AttentionGradientOptions", citation=SERRANO),
         Card("attention-x-gradient", "attnx_gradient.attention_x_gradient:AttentionXGradient",
-             "Attention weight times the gradient of the predicted class with respect to it.",
-             options="attnx_gradient.options:AttentionGradientOptions", needs=("gradient", "attention"),
-             citation=SERRANO),
+             options="attnx_gradient.options:AttentionGradientOptions", citation=SERRANO),
     ]  # fmt: skip

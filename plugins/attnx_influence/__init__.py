@@ -10,9 +10,7 @@ def attnx_importances() -> list[Card]:
     """A unit's influence on the hidden states."""
     return [
         Card("influence", "attnx_influence.importance:InfluenceOnStates",
-             "Size of the gradient of the hidden states with respect to each unit's embedding.",
-             options="attnx_influence.options:InfluenceOptions", needs=("gradient", "hidden"),
-             citation=MEISTER),
+             options="attnx_influence.options:InfluenceOptions", citation=MEISTER),
     ]  # fmt: skip
 
 
@@ -21,6 +19,5 @@ def attnx_metrics() -> list[Card]:
     """Whether a hidden state belongs to one unit or to all."""
     return [
         Card("contextualisation", "attnx_influence.contextualisation:Contextualisation",
-             "How evenly all units influence a hidden state, from 0 for one unit alone to 1.",
-             needs=("gradient", "hidden"), costly=True, citation=MEISTER),
+             costly=True, citation=MEISTER),
     ]  # fmt: skip

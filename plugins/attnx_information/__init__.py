@@ -13,7 +13,5 @@ def attnx_metrics() -> list[Card]:
     """Mutual information by rank, and its agreement with the ranks."""
     return [
         Card("mi-kendall", "attnx_information.mi_kendall:MiKendall",
-             "Agreement of the explanation's ranks with the information their hidden states hold.",
-             options="attnx_information.options:MiKendallOptions", needs=("hidden",),
-             costly=True, citation=WEN),
+             options="attnx_information.options:MiKendallOptions", costly=True, citation=WEN),
     ]  # fmt: skip

@@ -11,15 +11,9 @@ def attnx_metrics() -> list[Card]:
     """Agreement with human rationales."""
     return [
         Card("plausibility", "attnx_plausibility.plausibility:Plausibility",
-             "How well the explanation finds the units that people marked.",
-             options="attnx_plausibility.options:PlausibilityOptions",
-             needs=("rationale",), citation=ERASER),
+             options="attnx_plausibility.options:PlausibilityOptions", citation=ERASER),
         Card("eraser", "attnx_plausibility.eraser:Eraser",
-             "How well the explanation finds the units that people marked, as the ERASER benchmark counts.",
-             options="attnx_plausibility.options:EraserOptions",
-             needs=("rationale",), citation=ERASER),
+             options="attnx_plausibility.options:EraserOptions", citation=ERASER),
         Card("localisation", "attnx_plausibility.localisation:Localisation",
-             "How much the explanation looks like the region that people marked.",
-             options="attnx_plausibility.options:LocalisationOptions",
-             needs=("rationale",), citation=PANDEY),
+             options="attnx_plausibility.options:LocalisationOptions", citation=PANDEY),
     ]  # fmt: skip

@@ -9,10 +9,9 @@ PANDEY = 'Pandey, Vashisht and Ramaswamy, "On the Interpretability of Attention 
 def attnx_metrics() -> list[Card]:
     """Three measures of sparsity; none of them says that sparse is better."""
     return [
-        Card("nnz", "attnx_shape.nnz:Nnz", "Number of units with more than 1 % of the explanation's mass.",
+        Card("nnz", "attnx_shape.nnz:Nnz",
              options="attnx_shape.options:NnzOptions", citation=PANDEY),
-        Card("simplex-distance", "attnx_shape.simplex_distance:SimplexDistance",
-             "Euclidean distance of the explanation from the nearest one-hot vector.", citation=PANDEY),
-        Card("entropy", "attnx_shape.entropy:Entropy", "Shannon entropy of the explanation.",
+        Card("simplex-distance", "attnx_shape.simplex_distance:SimplexDistance", citation=PANDEY),
+        Card("entropy", "attnx_shape.entropy:Entropy",
              options="attnx_shape.options:EntropyOptions", citation=PANDEY),
     ]  # fmt: skip

@@ -13,7 +13,6 @@ from .reading import find_file, find_label, value_of
 
 FILES = {"train": "train.jsonl", "dev": "val.jsonl", "test": "test.jsonl"}
 LABELS = {"NEG": 0, "POS": 1, "0": 0, "1": 1}
-DATASET = "eraser-movies"
 
 
 class EraserMovies(Task):
@@ -29,12 +28,13 @@ class EraserMovies(Task):
     """
 
     provides = ("words", "rationale")
+    dataset = "eraser-movies"
 
     def __init__(self, options: RationaleOptions) -> None:
         self.options = options
 
     def load(self, source: Source) -> TaskData:
-        fetched = source.fetch(DATASET)
+        fetched = source.fetch(self.dataset)
         files = {split: find_file(fetched.folder, name) for split, name in FILES.items()}
         splits = {split: _read(path) for split, path in files.items()}
         return make_data(splits, ("negative", "positive"), self.options, fetched.provenance, Account())

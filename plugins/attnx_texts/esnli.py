@@ -15,7 +15,6 @@ LABELS = {"entailment": 0, "neutral": 1, "contradiction": 2}
 SENTENCES = ("Sentence1", "Sentence2")  # premise and hypothesis
 ANNOTATORS = 3  # of dev and test; train has one
 SEPARATOR = "<sep>"  # a unit of its own, so that no span reaches from one sentence into the other
-DATASET = "esnli"
 PAIRS = (  # of the sample, every label in turn
     ("a man in a {} coat *plays* the guitar", "a man *plays* music"),
     ("a woman in a {} hat *walks* her dog", "a *tall* woman walks *home*"),
@@ -40,12 +39,13 @@ class Esnli(Task):
     """
 
     provides = ("words", "rationale")
+    dataset = "esnli"
 
     def __init__(self, options: EsnliOptions) -> None:
         self.options = options
 
     def load(self, source: Source) -> TaskData:
-        fetched = source.fetch(DATASET)
+        fetched = source.fetch(self.dataset)
         account = Account()
         splits = {
             split: self._read(_files(fetched.folder, pattern), split, account)

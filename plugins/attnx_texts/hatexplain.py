@@ -15,7 +15,6 @@ from .reading import find_file, find_label, value_of
 LABELS = {"hatespeech": 0, "normal": 1, "offensive": 2}
 NORMAL = LABELS["normal"]
 DIVISIONS = {"train": "train", "dev": "val", "test": "test"}
-DATASET = "hatexplain"
 
 
 class HateXplain(Task):
@@ -28,12 +27,13 @@ class HateXplain(Task):
     """
 
     provides = ("words", "rationale")
+    dataset = "hatexplain"
 
     def __init__(self, options: HateXplainOptions) -> None:
         self.options = options
 
     def load(self, source: Source) -> TaskData:
-        fetched = source.fetch(DATASET)
+        fetched = source.fetch(self.dataset)
         path, divided = (find_file(fetched.folder, f"{n}.json") for n in ("dataset", "post_id_divisions"))
         posts, divisions = (parse_object(read_text(file), f"'{file}'") for file in (path, divided))
         account = Account()

@@ -57,12 +57,13 @@ def test_the_probe_sees_what_is_imported() -> None:
 
 
 def test_a_refused_pairing_imports_nothing_heavy(tmp_path: Path) -> None:
-    """A task without rationales cannot be judged by focus; the card alone says so."""
+    """A task without rationales cannot be judged by focus; the source of its class says so."""
+    (tmp_path / "heavy.py").write_text("import torch\nclass Bare:\n    provides = ('words',)\n")
     (tmp_path / "bare_plugin.py").write_text(
         "from attnx import Card, hookimpl\n"
         "@hookimpl\n"
         "def attnx_tasks():\n"
-        "    return [Card('bare', 'nowhere:Bare', 'Nothing.', recommends=('fcam-mlp',))]\n"
+        "    return [Card('bare', 'heavy:Bare', recommends=('fcam-words',))]\n"
     )
     metadata = tmp_path / "bare-1.dist-info"
     metadata.mkdir()

@@ -27,8 +27,9 @@ HOOKS = {
 
 def announcing(hook: str, *names: str) -> str:
     """The body of a plugin whose hook returns a card for each name; nothing behind them is ever imported."""
-    cards = ", ".join(f"Card({name!r}, 'nowhere:Nothing', 'Does nothing.')" for name in names)
-    return f"@hookimpl\ndef {hook}():\n    return [{cards}]\n"
+    cards = ", ".join(f"Card({name!r}, f'{{__name__}}:Nothing')" for name in names)
+    nothing = "class Nothing:\n    'Does nothing.'\n"
+    return f"{nothing}@hookimpl\ndef {hook}():\n    return [{cards}]\n"
 
 
 def returning(hook: str, value: str) -> str:
@@ -169,7 +170,7 @@ def test_the_list_of_plugins_shows_what_is_broken(install: Install, cli: Cli) ->
 
 
 def test_a_card_whose_target_cannot_be_imported_is_a_plugin_error(install: Install, cli: Cli) -> None:
-    card = "Card('bad', 'bad_plugin.code:Bad', 'Bad.', provides=('features', 'rationale'))"
+    card = "Card('bad', 'bad_plugin.code:Bad')"
     install("bad", returning("attnx_tasks", f"[{card}]"), code="raise ImportError('a library\\nis missing')")
     code, out, err = cli("evaluate", "--task", "bad", "--model", "fcam")
     assert (code, out) == (3, "")
@@ -179,7 +180,7 @@ def test_a_card_whose_target_cannot_be_imported_is_a_plugin_error(install: Insta
 
 
 def test_a_card_whose_options_cannot_be_imported_is_a_plugin_error(install: Install, cli: Cli) -> None:
-    card = "Card('bad', 'bad_plugin:Bad', 'Bad.', options='bad_plugin:NoOptions')"
+    card = "Card('bad', 'bad_plugin:Bad', options='bad_plugin:NoOptions')"
     install("bad", returning("attnx_projections", f"[{card}]"))
     code, out, err = cli("evaluate", "--projection", "bad")
     assert (code, out) == (3, "")

@@ -72,9 +72,8 @@ def test_topk_of_all_units_is_kendall(cases):
     assert torch.allclose(KendallTopK(KendallTopKOptions(k=9))(seen), whole, equal_nan=True)
 
 
-@pytest.mark.parametrize("metric", [Spearman(), Pearson(), KendallTopK(KendallTopKOptions(k=2))])
-def test_laws(metric):
-    check("metric", metric)
+def test_laws():
+    check("metric", KendallTopK(KendallTopKOptions(k=2)))
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])

@@ -9,8 +9,6 @@ from sklearn.metrics import auc, f1_score, precision_recall_curve
 from test_plausibility import evidence, spans
 
 from attnx import Corpus
-from attnx.testing import check
-from attnx_plausibility import attnx_metrics
 from attnx_plausibility.eraser import Eraser
 from attnx_plausibility.options import EraserOptions
 
@@ -97,13 +95,3 @@ def test_examples_without_marks_or_with_a_score_that_is_not_finite_are_left_out(
     others = [([3.0, 1.0], [False, False]), ([1.0, 2.0], None), ([float("nan"), 1.0], [True, False])]
     assert count([[good], others]) == count([[good]])
     assert all(np.isnan(value) for value in count([others[:2]]).values())
-
-
-def test_it_keeps_the_laws_of_metrics():
-    check("metric", Eraser(EraserOptions()))
-
-
-def test_the_card_says_what_the_class_says():
-    (card,) = [card for card in attnx_metrics() if card.name == "eraser"]
-    assert (Eraser.__doc__ or "").partition("\n")[0] == card.summary
-    assert Eraser.needs == card.needs

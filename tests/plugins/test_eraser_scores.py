@@ -14,8 +14,7 @@ from attnx.formulas import chunks
 from attnx.request.spec import validate_options
 from attnx.run.attribution import trace_of
 from attnx.run.batching import evaluating
-from attnx.testing import ToyModel, check, toy_data
-from attnx_erasure import attnx_metrics
+from attnx.testing import ToyModel, toy_data
 from attnx_erasure.comprehensiveness import Comprehensiveness
 from attnx_erasure.erasure_curve import taken
 from attnx_erasure.options import ErasureCurveOptions
@@ -155,14 +154,3 @@ def test_bins_are_read_from_a_command_line_and_checked() -> None:
     for wrong in ("5+1", "0+5", "5+5", "120", "few"):
         with pytest.raises(Exception, match="bins"):
             validate_options(ErasureCurveOptions, {"bins": wrong}, "metric 'sufficiency'")
-
-
-@pytest.mark.parametrize("metric", BOTH)
-def test_laws(metric: Any) -> None:
-    check("metric", metric)
-
-
-def test_cards_say_what_the_classes_say() -> None:
-    for card, metric in zip(attnx_metrics(), BOTH, strict=True):
-        assert (type(metric).__doc__ or "").partition("\n")[0] == card.summary
-        assert metric.needs == card.needs

@@ -11,8 +11,7 @@ from torch import Tensor
 from attnx import Evidence, Example, Importance, Randomness
 from attnx.run.attribution import trace_of
 from attnx.run.batching import evaluating
-from attnx.testing import ToyModel, check
-from attnx_agreement import attnx_metrics
+from attnx.testing import ToyModel
 from attnx_agreement.importance_entropy import ImportanceEntropy
 
 
@@ -52,13 +51,3 @@ def test_scipy_agrees_whatever_the_padding() -> None:
 
 def test_undefined_for_one_unit_and_without_any_importance() -> None:
     assert entropy([3], [0, 0], [1, 1]).isnan().tolist() == [True, True, False]
-
-
-def test_laws() -> None:
-    check("metric", ImportanceEntropy())
-
-
-def test_its_card_needs_nothing() -> None:
-    (card,) = (card for card in attnx_metrics() if card.name == "importance-entropy")
-    assert card.needs == ImportanceEntropy.needs == ()
-    assert (ImportanceEntropy.__doc__ or "").startswith(card.summary)

@@ -21,7 +21,6 @@ from attnx.run.batching import evaluating
 from attnx.testing import ToyModel, check, toy_data
 from attnx_encoders import lstm_influence as fast_path
 from attnx_encoders.lstm_influence import lstm_influence
-from attnx_influence import attnx_importances, attnx_metrics
 from attnx_influence.contextualisation import Contextualisation
 from attnx_influence.importance import InfluenceOnStates
 from attnx_influence.influence import one_pass_each, shares_of_influence, sizes_of_influence
@@ -281,13 +280,4 @@ def test_encoders_that_read_units_alone_do_not_contextualise(name: str, alone: b
 
 
 def test_laws() -> None:
-    check("metric", Contextualisation())
-    for weight in ("uniform", "attention"):
-        check("importance", InfluenceOnStates(InfluenceOptions(weight=weight)))
-
-
-def test_cards_say_what_the_classes_say() -> None:
-    (metric,), (method,) = attnx_metrics(), attnx_importances()
-    for card, component in ((metric, Contextualisation), (method, InfluenceOnStates)):
-        assert card.needs == component.needs
-        assert (component.__doc__ or "").startswith(card.summary)
+    check("importance", InfluenceOnStates(InfluenceOptions(weight="attention")))

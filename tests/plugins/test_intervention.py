@@ -27,8 +27,8 @@ from torch import Tensor
 from attnx import Batch, Example, Trace
 from attnx.formulas import chunks
 from attnx.run.batching import evaluating
-from attnx.testing import ToyModel, check, toy_data
-from attnx_intervention import attnx_metrics, permutation
+from attnx.testing import ToyModel, toy_data
+from attnx_intervention import permutation
 from attnx_intervention.adversarial_attention import AdversarialAttention
 from attnx_intervention.decision_flip import DecisionFlip
 from attnx_intervention.delta_js import DeltaJs
@@ -288,18 +288,3 @@ def test_a_worse_ranking_needs_more_removals() -> None:
     worst = measure(FlipFraction(), evidence_of(model, examples, 0, -attention))
     assert (worst[:, 2] == 1).all()  # the decider is removed last, when nothing else is left
     assert not best.isnan().any()
-
-
-@pytest.mark.parametrize("metric", [*REMOVALS, PERMUTATION, ADVERSARY])
-def test_laws(metric: Any) -> None:
-    check("metric", metric)
-
-
-def test_cards_say_what_the_classes_say() -> None:
-    from importlib import import_module
-
-    for card in attnx_metrics():
-        module, _, name = card.target.partition(":")
-        made = getattr(import_module(module), name)
-        assert made.__doc__.partition("\n")[0] == card.summary
-        assert made.needs == card.needs

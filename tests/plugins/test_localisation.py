@@ -5,7 +5,6 @@ import pytest
 from scipy.spatial.distance import cosine
 from test_plausibility import evidence
 
-from attnx.testing import check
 from attnx_plausibility.localisation import Localisation
 from attnx_plausibility.options import LocalisationOptions
 
@@ -66,7 +65,3 @@ def test_undefined_without_marks_and_without_scores():
     rows = [[0.5, 0.5], [0.5, 0.5], [0.0, 0.0], [0.5, 0.0]]
     marks = [[False, False], None, [True, False], [True, False]]
     assert np.isnan(localise(rows, marks)).all(1).tolist() == [True, True, True, False]
-
-
-def test_it_keeps_the_laws_of_metrics():
-    check("metric", Localisation(LocalisationOptions()))

@@ -291,8 +291,6 @@ def test_gumbel_average_keeps_the_luck_of_a_column_small() -> None:
     assert close(attention * 40, torch.ones(40), 0.35)  # independent draws: 0.4 and more
 
 
-def test_cards_repeat_the_docstrings_and_import_no_torch() -> None:
-    for card in CARDS.values():
-        assert resolve_name(card.target).__doc__.splitlines()[0] == card.summary
+def test_options_import_no_torch() -> None:
     program = "import sys, attnx_projections.options; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

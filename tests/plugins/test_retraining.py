@@ -16,7 +16,6 @@ from scipy.spatial.distance import jensenshannon
 
 from attnx import UsageError
 from attnx.host.catalog import Catalog
-from attnx.testing import check_component
 from attnx_retraining.correlations import CORRELATIONS
 from attnx_retraining.seed_variance import SeedVariance
 
@@ -43,11 +42,6 @@ def _own_home(home: Path) -> None:
 
 
 # Every study.
-
-
-@pytest.mark.parametrize("name", STUDIES)
-def test_card_says_what_the_class_says(catalog: Catalog, name: str) -> None:
-    assert [result.failure for result in check_component(catalog, catalog.find("study", name))] == [""]
 
 
 def test_all_studies_of_the_bundle_are_tested(catalog: Catalog) -> None:

@@ -55,7 +55,7 @@ def test_every_component_has_a_summary_of_one_sentence():
     components = [claims[0] for claims in Catalog.installed().components.values()]
     assert len(components) > 15
     for component in components:
-        assert re.fullmatch(r"\S.*[.]", component.card.summary), component.name
+        assert re.fullmatch(r"\S.*[.]", component.summary), component.name
         assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", component.name)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 
 from attnx.errors import PluginError
 from attnx.host.cards import Card, Component
@@ -13,7 +14,7 @@ from attnx.host.catalog import Catalog
 from attnx.host.plugins import Plugin
 from attnx.registry import text as registry_text
 from attnx.registry.schema import parse_registry, read_registry
-from attnx.registry.text import registry_path
+from attnx.registry.text import registry_path, scan_summaries
 from attnx.request.parsing import read_request
 from attnx.request.resolve import resolve
 
@@ -35,8 +36,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path
 
 def plugin(name: str, fragment: str = "", *models: str) -> Plugin:
     components = tuple(
-        Component(Card(model, "nowhere:Nothing", "Nothing."), "model", name, f"attnx-{name}", "1")
-        for model in models
+        Component(Card(model, "nowhere:Nothing"), "model", name, f"attnx-{name}", "1") for model in models
     )
     return Plugin(name, f"attnx-{name}", "1", components, fragment)
 
@@ -74,8 +74,8 @@ def test_every_composition_of_the_project_can_be_asked_for() -> None:
     catalog = Catalog.installed()
     assert catalog.registry.models
     for name, composition in catalog.registry.models.items():
-        needs = set(catalog.find("model", composition.model).card.needs)
-        task = next(task.name for task in catalog.of_kind("task") if needs <= {*task.card.provides})
+        needs = set(catalog.find("model", composition.model).needs)
+        task = next(task.name for task in catalog.of_kind("task") if needs <= {*task.provides})
         plan = resolve(read_request({"task": task, "model": name}, None), catalog)
         assert plan.spec.model is not None
         assert plan.spec.model.name == composition.model
@@ -141,6 +141,70 @@ def test_a_registry_that_is_not_text_is_refused(own: Callable[[str], Path], cli:
     code, _, err = cli("list")
     assert code == 3
     assert err.startswith(f"error: {file}: ")
+
+
+# Listing without a parser.
+
+
+@pytest.mark.parametrize("section", ["models", "experiments", "no-such-section"])
+def test_the_project_registry_is_scanned_as_it_is_parsed(section: str) -> None:
+    text = registry_path().read_text(encoding="utf-8")
+    parsed = yaml.safe_load(text).get(section) or {}
+    assert scan_summaries(text, section) == {name: entry["summary"] for name, entry in parsed.items()}
+
+
+PLAIN = """schema: 1
+models:
+  one:
+    model: fcam
+    summary: A model.
+
+  # more
+  two:
+    summary: Two it is.
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("", ""),
+        ("models:\n", "datasets:\n  three: {}\nmodels:\n"),
+        ("  # more\n", "    options: {focus: linear,\n      layer: 1}\n"),
+    ],
+)
+def test_the_usual_layout_is_scanned(old: str, new: str) -> None:
+    assert scan_summaries(PLAIN.replace(old, new, 1), "models") == {"one": "A model.", "two": "Two it is."}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("A model.", "'A model.'"),
+        ("A model.", "A model. # Mine."),
+        ("A model.", "A model\n      of two lines."),
+        ("A model.", "A model.\n      Of two lines."),
+        ("A model.", ">\n      A model."),
+        ("A model.", "Model: one."),
+        ("A model.", "12."),
+        ("    summary: A model.", "    options: {summary: A model.}"),
+        ("    summary: A model.", "    options:\n      summary: An option."),
+        ("    model: fcam\n    summary", "      model: fcam\n      summary"),
+        ("  one:\n", "  'one':\n"),
+        ("  one:\n", "  one: &one\n"),
+        ("    summary: Two it is.", "    <<: {summary: Two it is.}"),
+        ("  two:\n    summary: Two it is.", "  two: {summary: Two it is.}"),
+        ("models:\n", "'models':\n"),
+        ("models:\n", "models: {}\n"),
+        ("models:\n", "models: # of ours\n"),
+        ("schema: 1", "schema: [1,\n2]"),
+        ("schema: 1", "{"),
+        ("schema: 1\nmodels:\n", "Just words.\n"),
+    ],
+)
+def test_any_other_layout_is_left_to_the_parser(old: str, new: str) -> None:
+    assert old in PLAIN
+    assert scan_summaries(PLAIN.replace(old, new), "models") is None
 
 
 # Joining.

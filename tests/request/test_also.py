@@ -10,9 +10,13 @@ from attnx.request.spec import Options, RunSpec
 PLUGIN = """
 @hookimpl
 def attnx_tasks():
-    return [Card('asking', 'asking_plugin.task:Asking', 'Texts.',
-                 options='asking_plugin.options:AskingOptions',
-                 provides=('words', 'rationale'), recommends=('bilstm-add',))]
+    return [Card('asking', 'asking_plugin.task:Asking', options='asking_plugin.options:AskingOptions',
+                 recommends=('bilstm-add',))]
+"""
+TASK = """
+class Asking:
+    'Texts.'
+    provides = ('words', 'rationale')
 """
 OPTIONS = """
 from attnx import Options
@@ -31,7 +35,7 @@ def test_a_plain_component_needs_and_provides_nothing_more():
 
 
 def test_an_option_of_a_task_may_ask_something_of_the_model(install):
-    install("asking", PLUGIN, options=OPTIONS, task="")
+    install("asking", PLUGIN, options=OPTIONS, task=TASK)
     catalog = Catalog.installed()
     resolve(RunSpec.model_validate({"task": "asking", "model": "fcam-words"}), catalog)
     with pytest.raises(UsageError, match=r"task 'asking:asks=true' needs a model that reads the query"):

@@ -149,9 +149,10 @@ class Bare:
 def test_an_impossible_pairing_is_refused_with_what_would_work(
     refuse: Refuse, install: Callable[..., Any]
 ) -> None:
-    """By the card alone: the task itself does not exist."""
-    card = "Card('bare', 'bare_plugin:Bare', 'Bare.', provides=('words',), recommends=('fcam-words',))"
-    install("bare", f"@hookimpl\ndef attnx_tasks():\n    return [{card}]\n")
+    """By its source alone: the task itself cannot be imported."""
+    card = "Card('bare', 'bare_plugin.task:Bare', recommends=('fcam-words',))"
+    task = "1 / 0\nclass Bare:\n    'Bare.'\n    provides = ('words',)\n"
+    install("bare", f"@hookimpl\ndef attnx_tasks():\n    return [{card}]\n", task=task)
     said = refuse(USAGE, "evaluate", "--task", "bare", "--metric", "focus")
     assert said.startswith(
         "metric 'focus' needs known important units for every example, which task 'bare' with model "
@@ -171,8 +172,9 @@ def test_a_task_without_a_usual_model_asks_for_one() -> None:
 
 
 def test_a_metric_that_compares_asks_for_a_reference(refuse: Refuse, install: Callable[..., Any]) -> None:
-    card = "Card('compare', 'compare_plugin:Compare', 'Compares.', needs=('reference',))"
-    install("compare", f"@hookimpl\ndef attnx_metrics():\n    return [{card}]\n")
+    card = "Card('compare', 'compare_plugin:Compare')"
+    metric = "class Compare:\n    'Compares.'\n    needs = ('reference',)\n"
+    install("compare", f"{metric}@hookimpl\ndef attnx_metrics():\n    return [{card}]\n")
     said = refuse(USAGE, "evaluate", "--metric", "compare")
     assert said.endswith("Give one with --reference.")
 

@@ -59,7 +59,7 @@ SHIPPED = [component for kind in KINDS for component in INSTALLED.of_kind(kind)]
 def test_a_built_in_keeps_all_laws(component: Component) -> None:
     verdicts = list(check_component(INSTALLED, component))
     bound = {law.name for law in LAWS if law.kind == component.kind}
-    assert {verdict.law for verdict in verdicts} == {"card", *bound}
+    assert {verdict.law for verdict in verdicts} == {"declarations", *bound}
     assert [str(verdict) for verdict in verdicts if verdict.failure] == []
 
 

@@ -7,20 +7,11 @@ from attnx import Card, hookimpl
 def attnx_projections() -> list[Card]:
     """One projection."""
     return [
-        Card(
-            "power",
-            "attnx_sharp.power:Power",
-            "Softmax raised to a power and normalised again.",
-            options="attnx_sharp.options:PowerOptions",
-        )
+        Card("power", "attnx_sharp.power:Power", options="attnx_sharp.options:PowerOptions"),
     ]
 
 
 @hookimpl
 def attnx_metrics() -> list[Card]:
     """One metric."""
-    return [
-        Card(
-            "top-share", "attnx_sharp.top_share:TopShare", "Share of the explanation that its top unit holds."
-        )
-    ]
+    return [Card("top-share", "attnx_sharp.top_share:TopShare")]

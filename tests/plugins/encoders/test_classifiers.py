@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,11 +10,8 @@ import torch
 from text_building import MODELS, SCORERS, build, read, sentence_data, with_queries
 
 from attnx import DataError, Example
-from attnx.host.cards import Component
 from attnx.run.training import loss
 from attnx.testing import check, toy_data
-from attnx.testing.checking import _card_law
-from attnx_encoders import attnx_models
 from attnx_encoders.options import CnnOptions
 from attnx_projections.entmax import Entmax
 from attnx_projections.options import EntmaxOptions
@@ -37,11 +33,6 @@ def test_model_keeps_every_law_with_queries(name: str, scorer: str) -> None:
 @pytest.mark.parametrize("name", [name for name in MODELS if name != "han"])
 def test_model_keeps_every_law_without_boundaries(name: str) -> None:
     check("model", build(name, boundaries=False))
-
-
-@pytest.mark.parametrize("card", attnx_models(), ids=lambda card: card.name)
-def test_card_says_what_the_class_says(card: Any) -> None:
-    assert _card_law(Component(card, "model", "encoders", "attnx", "0")).failure == ""
 
 
 @pytest.mark.parametrize("name", MODELS)
