@@ -127,6 +127,9 @@ MUTANTS: dict[str, dict[str, Any]] = {
         "became": projecting(lambda z, mask: softmax(z, mask)[:, None]),
     },
     "empty-row": {"became": projecting(lambda z, mask: z.masked_fill(~mask, -1e9).softmax(-1))},
+    "no-columns": {
+        "became (6, 1)": projecting(lambda z, mask: softmax(z, mask) if z.shape[1] else z.new_ones(6, 1))
+    },
     "masked-scores": {
         "a score off": projecting(lambda z, mask: softmax(z / z.abs().amax(1, keepdim=True), mask))
     },

@@ -46,6 +46,13 @@ def empty_row(projection: AttentionProjection) -> None:
     require(bool((a[0] == 0).all()), f"a fully masked row became {a[0].tolist()}")
 
 
+@law("projection", "rows without columns, of texts that have lost their only unit, keep that shape")
+def no_columns(projection: AttentionProjection) -> None:
+    scores, mask = _scores()
+    a = _project(projection, scores[:, :0], mask[:, :0])
+    require(a.shape == (6, 0), f"scores (6, 0) became {tuple(a.shape)}")
+
+
 @law("projection", "scores off the mask are never looked at")
 def masked_scores(projection: AttentionProjection) -> None:
     scores, mask = _scores()

@@ -9,8 +9,11 @@ from torch import Tensor
 def project_masked(project: Callable[[Tensor], Tensor], scores: Tensor, mask: Tensor) -> Tensor:
     """`project` applied to each row's units alone: 0 off the mask, 0 for a row without units.
 
-    `project` sees `centred` scores, and must not mind what was taken off all of a row.
+    `project` sees `centred` scores, and must not mind what was taken off all of a row. It never sees
+    rows without columns, which have no highest score.
     """
+    if not scores.shape[-1]:
+        return scores
     return torch.where(mask, project(centred(scores, mask)), 0.0).to(scores.dtype)
 
 

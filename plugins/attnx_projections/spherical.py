@@ -14,6 +14,8 @@ class Spherical(AttentionProjection):
     """
 
     def __call__(self, scores: Tensor, mask: Tensor) -> Tensor:
+        if not scores.shape[-1]:
+            return scores
         z = in_full_precision(scores).masked_fill(~mask, 0.0)  # [..., L]
         largest = z.detach().abs().amax(-1, keepdim=True)  # [..., 1]
         silent = largest == 0

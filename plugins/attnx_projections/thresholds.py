@@ -9,6 +9,8 @@ As τ only rises, a unit once at 0 stays there, and heights are lowered in place
 precision that z_i − τ would lose, and a step takes back what rounding made the last one overshoot.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 import torch
@@ -22,14 +24,12 @@ MOST_STEPS = 100  # a step halves the excess or the support, so even hostile sco
 
 def sparsemax(scores: Tensor, mask: Tensor) -> Tensor:
     """The Euclidean projection of each row's units [..., L] on the simplex; 0 off the mask."""
-    p: Tensor = _Sparsemax.apply(in_full_precision(scores), mask)  # type: ignore[no-untyped-call]
-    return p.to(scores.dtype)
+    return _project(_Sparsemax, scores, mask)
 
 
 def entmax15(scores: Tensor, mask: Tensor) -> Tensor:
     """1.5-entmax of each row's units [..., L]; 0 off the mask."""
-    p: Tensor = _Entmax15.apply(in_full_precision(scores), mask)  # type: ignore[no-untyped-call]
-    return p.to(scores.dtype)
+    return _project(_Entmax15, scores, mask)
 
 
 class _Sparsemax(torch.autograd.Function):
@@ -90,6 +90,13 @@ class _Entmax15(torch.autograd.Function):
         kept = gradient * d
         mean = kept.sum(-1, keepdim=True) / d.sum(-1, keepdim=True).clamp_(min=1)
         return kept.addcmul_(d, mean, value=-1), None
+
+
+def _project(projection: type[_Sparsemax] | type[_Entmax15], scores: Tensor, mask: Tensor) -> Tensor:
+    if not scores.shape[-1]:  # no highest score to start from
+        return scores
+    p: Tensor = projection.apply(in_full_precision(scores), mask)  # type: ignore[no-untyped-call]
+    return p.to(scores.dtype)
 
 
 def _below_highest(scores: Tensor, mask: Tensor) -> Tensor:

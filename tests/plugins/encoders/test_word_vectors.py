@@ -13,7 +13,8 @@ import pytest
 import torch
 from text_building import build, read
 
-from attnx import DataError, Example, UsageError
+from attnx import DataError, Example, Source, UsageError
+from attnx.host.catalog import Catalog
 from attnx.testing import toy_data
 from attnx_encoders.vocabulary import END, PAD, START, UNKNOWN, Vocabulary
 from attnx_encoders.word_vectors import read_vectors
@@ -168,11 +169,12 @@ def test_a_missing_file_and_freezing_nothing_are_usage_errors() -> None:
         build("bilstm", freeze=True)
 
 
-def test_vectors_of_the_registry_are_fetched_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_vectors_of_the_registry_are_fetched_by_name(tmp_path: Path) -> None:
     (tmp_path / "glove-50d").mkdir()
     (tmp_path / "glove-50d" / "glove.6B.50d.txt").write_text(VECTORS)
-    monkeypatch.setenv("ATTNX_DATA", str(tmp_path))
-    assert build("bilstm", embeddings="glove-50d").word_vectors.embedding_dim == 3
+    source = Source(tmp_path, Catalog.installed().registry.datasets)
+    model = build("bilstm", dataclasses.replace(toy_data(), source=source), embeddings="glove-50d")
+    assert model.word_vectors.embedding_dim == 3
 
 
 def test_real_vectors_cover_real_words() -> None:
