@@ -2,7 +2,7 @@ from torch import Tensor
 
 from attnx import AttentionProjection
 
-from .masking import centred
+from .masking import project_masked
 from .options import SparsegenOptions
 from .thresholds import sparsemax
 
@@ -17,5 +17,4 @@ class Sparsegen(AttentionProjection):
         self.lam = options.lam
 
     def __call__(self, scores: Tensor, mask: Tensor) -> Tensor:
-        z = centred(scores, mask) / (1 - self.lam)
-        return sparsemax(z, mask).to(scores.dtype)
+        return project_masked(lambda z: sparsemax(z / (1 - self.lam), mask), scores, mask)
