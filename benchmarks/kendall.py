@@ -41,8 +41,8 @@ def rows() -> list[Row]:
 
 
 def _ours(x: Array, y: Array) -> Answer:
-    tau, significant, _ = agreement(x, y, np.ones(x.shape, dtype=bool))
-    return tau, significant
+    tau, above, below, _ = agreement(x, y, np.ones(x.shape, dtype=bool))
+    return tau, above + below
 
 
 def _scipy_axis(x: Array, y: Array) -> Answer:

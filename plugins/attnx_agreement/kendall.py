@@ -16,9 +16,10 @@ class Kendall(Metric):
     """Kendall's τ-b between explanation and reference, and the most that their ties allow.
 
     τ_b = (P − Q) / √((N − T_x)(N − T_y)) over the N pairs of units, P concordant, Q discordant, T
-    tied; `significant` is 1 where p ≤ .05 for no association. `ceiling` is τ_b of the same values
-    in the same order: weights that are mostly 0 cannot reach 1. Values tie where they are equal
-    numbers. Undefined for fewer than two units and where either score is constant or not finite.
+    tied. `significant` is 1 where τ_b > 0 and p ≤ .05 for no association, `significant-negative` where
+    τ_b < 0 and p ≤ .05. `ceiling` is τ_b of the same values in the same order: weights that are mostly
+    0 cannot reach 1. Values tie where they are equal numbers. Undefined for fewer than two units and
+    where either score is constant or not finite.
     """
 
     needs = ("reference",)
@@ -27,6 +28,7 @@ class Kendall(Metric):
     measures = (
         Measure("tau", "up", (-1, 1)),
         Measure("significant", "up", (0, 1)),
+        Measure("significant-negative", "down", (0, 1)),
         Measure("ceiling", "none", (0, 1)),
     )
 
@@ -34,16 +36,17 @@ class Kendall(Metric):
         scores = (evidence.explanation.values, evidence.reference.values)
         x, y = (values.double().cpu().numpy() for values in scores)  # [B, L]
         columns = agreement(x, y, evidence.trace.batch.mask.cpu().numpy())
-        return torch.from_numpy(np.stack(columns, axis=1))  # [B, 3]
+        return torch.from_numpy(np.stack(columns, axis=1))  # [B, 4]
 
 
-def agreement(x: Floats, y: Floats, mask: Booleans) -> tuple[Floats, Floats, Floats]:
-    """τ_b, significance and ceiling, each [B], of scores [B, L] over the mask."""
+def agreement(x: Floats, y: Floats, mask: Booleans) -> tuple[Floats, Floats, Floats, Floats]:
+    """τ_b, whether it is significantly above 0 and below, and ceiling, each [B], over the mask [B, L]."""
     finite = (np.isfinite(x) & np.isfinite(y)) | ~mask
     pairs = count_pairs(x, y, mask & finite.all(1, keepdims=True))
     tau, ceiling = _scaled(np.stack([pairs.balance, pairs.best_balance]), pairs)
-    significant = np.where(np.isnan(tau), np.nan, p_values(pairs) <= LEVEL)
-    return tau, significant, ceiling
+    unlikely = p_values(pairs) <= LEVEL
+    above, below = (np.where(np.isnan(tau), np.nan, unlikely & side) for side in (tau > 0, tau < 0))
+    return tau, above, below, ceiling
 
 
 def _scaled(balance: Integers, pairs: Pairs) -> Floats:

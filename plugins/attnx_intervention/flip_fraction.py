@@ -12,9 +12,10 @@ class FlipFraction(Metric):
     Weights are set to 0 in the order of the explanation, attention renormalised over the rest,
     until the argmax changes: the fraction of units removed, and of the attention's mass. Once those
     left have no weight, they share attention equally. An example whose decision stays to the last
-    unit never flips; it is counted apart, and has no fraction. Undefined for an example of one
-    unit. The four rankings of Serrano and Smith are four explanations: attention,
-    attention-gradient, attention-x-gradient and random.
+    unit never flips; it is counted apart, and has no fraction. Less mass is no better: units that hold
+    none can flip a decision that should not hang on them. Undefined for an example of one unit. The
+    four rankings of Serrano and Smith are four explanations: attention, attention-gradient,
+    attention-x-gradient and random.
     """
 
     needs = ("attention",)
@@ -22,7 +23,7 @@ class FlipFraction(Metric):
     sees = "attention layer"
     measures = (
         Measure("fraction", "down", (0, 1)),
-        Measure("mass", "down", (0, 1)),
+        Measure("mass", "none", (0, 1)),
         Measure("never", "none", (0, 1)),
     )
 

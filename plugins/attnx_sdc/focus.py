@@ -11,7 +11,10 @@ class Focus(Metric):
 
     FT, and its four crossings with a true or false prediction: FTPT, FFPT, FTPF, FFPF. A tie at the
     top earns the share of the tied units that decide the label, so uniform scores earn chance.
-    The curve is the share of examples whose deciding unit has more than t of the weight.
+    The curve is the share of examples whose deciding unit has more than t of the weight, which is
+    max(v_i, 0) / Σ_k max(v_k, 0): scores keep their sign in both, so that a unit that speaks against
+    the prediction is no top unit and has no weight. FTPF has no better side: a right explanation of a
+    wrong prediction raises it.
     """
 
     needs = ("rationale",)
@@ -22,7 +25,7 @@ class Focus(Metric):
         Measure("ft", "up", (0, 1)),
         Measure("ftpt", "up", (0, 1)),
         Measure("ffpt", "down", (0, 1)),
-        Measure("ftpf", "down", (0, 1)),
+        Measure("ftpf", "none", (0, 1)),
         Measure("ffpf", "down", (0, 1)),
     )
 
@@ -37,7 +40,7 @@ class Focus(Metric):
         ft = _focus_true(evidence)  # [B]
         pt = (trace.predicted == trace.batch.labels).to(ft)  # [B]
         values = torch.stack([ft, ft * pt, (1 - ft) * pt, ft * (1 - pt), (1 - ft) * (1 - pt)], dim=1)
-        weight = shares(evidence.explanation.values)  # [B, L], as attention has them
+        weight = shares(evidence.explanation.values.clamp_min(0))  # [B, L], as attention has them
         on = trace.batch.rationale.masked_fill(~trace.batch.mask, 0)
         largest = torch.where(on == 1, weight, 0.0).amax(1)  # [B] weight of the best deciding unit
         above = largest[:, None] > weight.new_tensor(self.axis.points)  # [B, T]

@@ -101,6 +101,25 @@ def test_four_crossings_of_focus_and_prediction():
     assert crossings.sum(1).tolist() == [1] * 4
 
 
+def test_scores_keep_their_sign_in_focus_and_in_its_curve():
+    rationales = [(True, False, False)] * 2
+    found = Focus(FocusOptions(points=5))(evidence([[3.0, -1.0, 1.0], [-3.0, 1.0, -1.0]], rationales))
+    assert found.values[:, 0].tolist() == [1, 0]
+    assert found.curve.tolist() == [[1, 1, 1, 0, 0], [0, 0, 0, 0, 0]]  # .75 of the weight, and none of it
+
+
+def test_no_arrow_of_focus_prefers_a_wrong_explanation():
+    rows, negated = [[0.9, 0.1]] * 2, [[-0.9, -0.1]] * 2
+    answers = [[5.0, -5.0], [-5.0, 5.0]]  # one right, one wrong
+    right, wrong = (
+        Focus(FocusOptions())(evidence(scores, [(True, False)] * 2, answers)).values.mean(0)
+        for scores in (rows, negated)
+    )
+    for column, measure in enumerate(Focus.measures):
+        gain = float(right[column] - wrong[column])
+        assert {"up": gain, "down": -gain, "none": 0.0}[measure.direction] >= 0
+
+
 def test_ties_at_the_top_earn_their_share():
     rows = [[0.25] * 4, [0.5, 0.5, 0.0], [0.2, 0.2, 0.6]]
     rationales = [(False, True, False, False), (True, False, False), (True, False, False)]
@@ -125,12 +144,12 @@ def test_curve_is_the_share_of_examples_above_each_threshold():
     assert (np.diff(curve) <= 0).all()
 
 
-def test_curve_is_of_shares_whatever_the_scale_and_sign_of_the_scores():
+def test_curve_is_of_shares_whatever_the_scale_of_the_scores():
     focus = Focus(FocusOptions(points=11))
     curves = [focus(evidence([row], [(False, True)]))[1] for row in ([0.2, 0.8], [20.0, 80.0], [-2.0, -8.0])]
     assert torch.equal(curves[0], curves[1])
-    assert torch.equal(curves[0], curves[2])
     assert curves[0].sum() == 8  # above 0, 0.1, ..., 0.7
+    assert curves[2].isnan().all()  # no unit has any weight
 
 
 def test_example_without_a_focus_is_left_out_of_the_curve_too():

@@ -72,19 +72,29 @@ def samples(ties: bool, seed: int = 0) -> list[tuple[Array, Array]]:
 def test_tau_and_p_equal_scipy_for_every_length(ties: bool) -> None:
     rows = samples(ties)
     x, y, mask = together(rows)
-    tau, significant, _ = agreement(x, y, mask)
+    tau, above, below, _ = agreement(x, y, mask)
     p = p_values(count_pairs(x, y, mask))
     defined = 0
     for row, (a, b) in enumerate(rows):
         peer = scipy.stats.kendalltau(a, b) if len(a) > 1 else None
         if peer is None or math.isnan(peer.statistic):
-            assert np.isnan([tau[row], significant[row]]).all()
+            assert np.isnan([tau[row], above[row], below[row]]).all()
             continue
         defined += 1
         assert tau[row] == peer.statistic
         assert p[row] == pytest.approx(peer.pvalue, rel=1e-12, abs=1e-300)
-        assert significant[row] == (peer.pvalue <= 0.05)
+        assert above[row] == (peer.pvalue <= 0.05 and peer.statistic > 0)
+        assert below[row] == (peer.pvalue <= 0.05 and peer.statistic < 0)
     assert defined > 60
+
+
+def test_a_reversed_order_is_significant_on_the_other_side_alone() -> None:
+    order = np.arange(12.0)[None]
+    mask = np.ones(order.shape, dtype=bool)
+    assert [float(column[0]) for column in agreement(order, order, mask)[1:3]] == [1, 0]
+    assert [float(column[0]) for column in agreement(order, -order, mask)[1:3]] == [0, 1]
+    better = {measure.name: measure.direction for measure in Kendall.measures}
+    assert (better["significant"], better["significant-negative"]) == ("up", "down")
 
 
 def test_every_pair_of_a_reversed_order_is_counted_at_every_length() -> None:
@@ -111,7 +121,7 @@ def test_a_very_long_example_equals_scipy() -> None:
 def test_heavily_tied_scores_equal_scipy(pairs: list[tuple[int, int]]) -> None:
     x, y = np.array(pairs, dtype=float).T[:, None]
     mask = np.ones(x.shape, dtype=bool)
-    tau, _, _ = agreement(x, y, mask)
+    tau, *_ = agreement(x, y, mask)
     peer = scipy.stats.kendalltau(x[0], y[0])
     np.testing.assert_equal(tau[0], peer.statistic)
     if not math.isnan(peer.statistic):
@@ -154,13 +164,13 @@ def test_ceiling_is_the_best_tau_over_all_permutations(seed: int) -> None:
     n = int(rng.integers(3, 7))
     x, y = rng.integers(0, int(rng.integers(2, n)), (2, n)).astype(float)
     x[:2], y[:2] = (0, 1), (0, 1)  # neither is constant
-    found = agreement(x[None], rng.permutation(y)[None], np.ones((1, n), dtype=bool))[2][0]
+    found = agreement(x[None], rng.permutation(y)[None], np.ones((1, n), dtype=bool))[3][0]
     assert found == pytest.approx(brute_ceiling(x, y))
 
 
 def test_ceiling_is_one_without_ties_and_never_below_tau() -> None:
     for ties in (False, True):
-        tau, _, ceiling = agreement(*together(samples(ties)))
+        tau, _, _, ceiling = agreement(*together(samples(ties)))
         defined = ~np.isnan(tau)
         assert (ceiling[defined] >= tau[defined]).all()
         assert np.array_equal(np.isnan(ceiling), ~defined)
@@ -174,7 +184,7 @@ def test_one_weight_in_forty_reaches_little_and_the_ceiling_says_so() -> None:
     sparse[0, -1] = 1  # perfectly aligned: all weight on the most important unit
     values = Kendall()(evidence(sparse, reference, torch.ones(1, 40, dtype=torch.bool)))
     assert values[0, 0] == pytest.approx(0.22, abs=0.005)
-    assert values[0, 2] == values[0, 0]
+    assert values[0, 3] == values[0, 0]
 
 
 def test_padding_would_move_tau_and_is_not_looked_at() -> None:
@@ -182,8 +192,8 @@ def test_padding_would_move_tau_and_is_not_looked_at() -> None:
     x, y = 1 + rng.random((2, 200, 20))
     padded = [np.pad(scores, ((0, 0), (0, 10))) for scores in (x, y)]
     mask = np.pad(np.ones(x.shape, dtype=bool), ((0, 0), (0, 10)))
-    alone, _, _ = agreement(x, y, np.ones(x.shape, dtype=bool))
-    masked, _, _ = agreement(*padded, mask)
+    alone, *_ = agreement(x, y, np.ones(x.shape, dtype=bool))
+    masked, *_ = agreement(*padded, mask)
     careless = [scipy.stats.kendalltau(a, b).statistic for a, b in zip(*padded, strict=True)]
     assert np.mean(alone) == pytest.approx(0, abs=0.02)
     assert np.mean(careless) == pytest.approx(0.51, abs=0.02)
@@ -197,7 +207,7 @@ def test_undefined_for_one_unit_a_constant_score_or_a_number_that_is_none() -> N
     mask = torch.ones(6, 3, dtype=torch.bool)
     mask[1, 1:] = False
     values = Kendall()(evidence(x, y, mask))
-    assert values[0].tolist() == [1, 0, 1]  # 3 units: p is ⅓
+    assert values[0].tolist() == [1, 0, 0, 1]  # 3 units: p is ⅓
     assert values[1:].isnan().all()
 
 
@@ -212,7 +222,7 @@ def test_neighbouring_numbers_are_told_apart_and_the_two_zeros_are_not() -> None
     steps, y = rng.integers(-9, 9, (2, 5, 70))
     zeros = np.where(steps > 3, 1.0, np.copysign(0.0, steps))
     for x in (1 + steps * 2.0**-52, -1 + steps * 2.0**-53, steps * 5e-324, zeros):
-        tau, _, _ = agreement(x, y.astype(float), np.ones(x.shape, dtype=bool))
+        tau, *_ = agreement(x, y.astype(float), np.ones(x.shape, dtype=bool))
         assert tau.tolist() == [scipy.stats.kendalltau(a, b).statistic for a, b in zip(x, y, strict=True)]
 
 
