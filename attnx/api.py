@@ -25,7 +25,7 @@ def evaluate(
     model: Any = None,
     *,
     projection: Any = None,
-    explanations: Sequence[Any] = ("attention",),
+    explanations: Sequence[Any] = (),
     references: Sequence[Any] = (),
     metrics: Sequence[Any] = (),
     training: dict[str, Any] | None = None,
@@ -41,7 +41,8 @@ def evaluate(
 
     Every component is a name, as on the command line ("sparsegen:lam=0.5"), or an object that
     follows the protocol. A model may be a class, which is built and trained, or a trained instance,
-    which is measured as it is. A run with an object in it is not stored: its name could not say
+    which is measured as it is. Without `explanations` its attention is tested, or, where it shows
+    none, its gradient, or leave-one-out. A run with an object in it is not stored: its name could not say
     what it was.
     """
     objects: dict[tuple[Kind, str], Any] = {}

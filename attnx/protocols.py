@@ -65,13 +65,25 @@ class AttentionProjection(Protocol):
 
 
 class Model(Protocol):
-    """A classifier that pools hidden states by attention: an `nn.Module` with these methods."""
+    """A classifier of units: an `nn.Module` with these methods.
+
+    Only what it `provides` is asked of it: `reattend`, and `run` with an `attention`, of one that
+    provides "reattend", `decode` of one that provides "decode". What its trace does not show is
+    left to `Trace.of`.
+    """
 
     needs: ClassVar[tuple[str, ...]] = ()
-    provides: ClassVar[tuple[str, ...]] = ("attention", "gradient", "hidden")
+    provides: ClassVar[tuple[str, ...]] = (
+        "attention",
+        "reattend",
+        "projection",
+        "gradient",
+        "hidden",
+        "decode",
+    )
 
     training: bool
-    projection: AttentionProjection
+    projection: AttentionProjection  # of a model that provides "projection"
 
     @classmethod
     def build(cls, data: TaskData, projection: AttentionProjection, options: Any) -> Self:

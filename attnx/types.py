@@ -159,6 +159,28 @@ class Trace:
     attention: Tensor  # [B, L] on the simplex over the mask
     logits: Tensor  # [B, C]
 
+    @classmethod
+    def of(
+        cls,
+        batch: Batch,
+        embeddings: Tensor,
+        logits: Tensor,
+        *,
+        attention: Tensor | None = None,
+        scores: Tensor | None = None,
+        hidden: Tensor | None = None,
+    ) -> Trace:
+        """A trace of a model that does not reveal everything: what it does not is NaN, off the mask 0."""
+        unknown = torch.where(batch.mask, torch.nan, 0.0).to(embeddings)  # [B, L]
+        return cls(
+            batch=batch,
+            embeddings=embeddings,
+            hidden=unknown[..., None] if hidden is None else hidden,
+            scores=unknown if scores is None else scores,
+            attention=unknown if attention is None else attention,
+            logits=logits,
+        )
+
     def take(self, rows: Tensor) -> Trace:
         """The examples at these rows, without the columns that none of them uses."""
         batch = self.batch.take(rows)
@@ -259,9 +281,7 @@ class Finding:
     setting: str
     measure: str
     direction: Direction
-    values: np.ndarray[
-        Any, np.dtype[np.float64]
-    ]  # [S, N] for every seed and example, or [S, 1] for every seed
+    values: np.ndarray[Any, np.dtype[np.float64]]  # [S, N] by seed and example, or [S, 1] by seed
     published: float | None = None
     source: str = ""  # where the published value stands
 

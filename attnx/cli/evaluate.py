@@ -16,7 +16,9 @@ def evaluate(
     projection: Projection = None,
     explanation: Annotated[
         list[str] | None,
-        typer.Option(help="Importance method under test (repeatable).  [default: attention]"),
+        typer.Option(
+            help="Importance method under test (repeatable).  [default: attention, if the model has any]"
+        ),
     ] = None,
     reference: Annotated[
         list[str] | None,

@@ -22,7 +22,7 @@ def page(report: Report) -> str:
     lines = [
         f"# {report.labels['task']}, {report.labels['model']}",
         "",
-        f"Run `{report.fingerprint}`. Projection {report.labels['projection']}, "
+        f"Run `{report.fingerprint}`. Projection {report.labels.get('projection', 'none')}, "
         f"seeds {', '.join(map(str, report.spec.seeds))}.",
         "",
         *(

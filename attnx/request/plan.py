@@ -44,7 +44,7 @@ class Plan:
     spec: RunSpec
     task: Part
     model: Part
-    projection: Part
+    projection: Part | None  # None for a model that makes its attention itself, or has none
     explanations: tuple[Part, ...]
     baselines: tuple[Part, ...]
     references: tuple[Part, ...]
@@ -52,9 +52,13 @@ class Plan:
     training: Training
 
     @property
+    def trained(self) -> tuple[Part, ...]:
+        """What a trained model is made of."""
+        return (self.task, self.model, *([self.projection] if self.projection else []))
+
+    @property
     def parts(self) -> tuple[Part, ...]:
-        single = (self.task, self.model, self.projection)
-        return (*single, *self.explanations, *self.baselines, *self.references, *self.metrics)
+        return (*self.trained, *self.explanations, *self.baselines, *self.references, *self.metrics)
 
     @property
     def repeatable(self) -> bool:

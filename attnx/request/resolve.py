@@ -17,6 +17,7 @@ from .plan import Part, Plan
 from .spec import Choice, Options, RunSpec, Training, validate_options
 
 BASELINES = ("random", "uniform")
+EXPLANATIONS = ("attention", "gradient", "loo")  # the first that the model can give, if none is named
 
 PROTOCOLS: dict[Kind, str] = {
     "task": "Task",
@@ -36,6 +37,8 @@ REQUIRED: dict[Kind, tuple[str, ...]] = {
 }
 METRICS = {False: ("follows_training", "axis", "__call__"), True: ("keep", "conclude")}  # by whole_split
 
+_OF_MODELS = ("attention", "reattend", "projection", "gradient", "hidden", "decode", "deletion")
+
 Objects = Mapping[tuple[Kind, str], Any]
 
 
@@ -45,16 +48,20 @@ def resolve(spec: RunSpec, catalog: Catalog, objects: Objects | None = None) -> 
     task = finder.part("task", spec.task)
     model, projection, training = finder.model(spec, task)
     if training.deception:
-        _require("training with deception", ("rationale",), task.provides, task, model, catalog)
-    explanations = tuple(finder.part("importance", choice) for choice in spec.explanations)
+        needed = ("rationale", "attention")
+        _require("training with deception", needed, {*task.provides, *model.provides}, task, model, catalog)
+    if training.entropy:
+        _require("training with entropy", ("attention",), model.provides, task, model, catalog)
+    asked = spec.explanations or [_usual_explanation(model, catalog)]
+    explanations = tuple(finder.part("importance", choice) for choice in asked)
     baselines = tuple(
         finder.part("importance", Choice(name=name))
         for name in BASELINES
         if ("importance", name) in catalog.components
     )
     metrics = tuple(finder.part("metric", choice) for choice in spec.metrics)
-    asked = spec.references or [Choice(name=name) for name in _usual_references(metrics)]
-    references = tuple(finder.part("importance", choice) for choice in asked)
+    compared = spec.references or [Choice(name=name) for name in _usual_references(metrics)]
+    references = tuple(finder.part("importance", choice) for choice in compared)
     provided = {*task.provides, *model.provides, *(["reference"] if references else [])}
     if not metrics:
         usual = [c for c in catalog.of_kind("metric") if not c.card.costly]
@@ -86,6 +93,18 @@ def resolve(spec: RunSpec, catalog: Catalog, objects: Objects | None = None) -> 
     return _spelled_out(plan)
 
 
+def _usual_explanation(model: Part, catalog: Catalog) -> Choice:
+    """The first usual explanation that a model can give."""
+    for name in EXPLANATIONS:
+        known = ("importance", name) in catalog.components
+        if known and set(model.provides).issuperset(catalog.find("importance", name).needs):
+            return Choice(name=name)
+    raise UsageError(
+        f"Model '{model.label}' gives none of the usual explanations ({', '.join(EXPLANATIONS)}): name one "
+        "with --explanation."
+    )
+
+
 def _usual_references(metrics: Iterable[Part]) -> list[str]:
     """What the metrics are usually compared with, each name once."""
     cards = [part.component.card for part in metrics if part.component]
@@ -103,7 +122,7 @@ class _Finder:
             return _given(kind, choice.name, given)
         return _part(self.catalog.find(kind, choice.name), choice)
 
-    def model(self, spec: RunSpec, task: Part) -> tuple[Part, Part, Training]:
+    def model(self, spec: RunSpec, task: Part) -> tuple[Part, Part | None, Training]:
         """The model with its projection and training: the user's word before any default's."""
         usual = next(iter(task.component.card.recommends), "") if task.component else ""
         if spec.model is None and not usual:
@@ -127,19 +146,34 @@ class _Finder:
             training = composition.training if composition else {}
         options = validate_options(Training, {**training, **spec.training}, "training")
         assert isinstance(options, Training)
-        return model, self.part("projection", spec.projection or Choice.parse(projection)), options
+        return model, self._projection(model, spec, projection), options
 
-    def _ready(self, name: str, model: Any, spec: RunSpec) -> tuple[Part, Part, Training]:
+    def _projection(self, model: Part, spec: RunSpec, usual: str) -> Part | None:
+        """The user's or the usual one; none for a model that has no use for one."""
+        if "projection" in model.provides:
+            return self.part("projection", spec.projection or Choice.parse(usual))
+        if spec.projection is not None:
+            raise UsageError(
+                f"Model '{model.label}' does not provide {CAPABILITIES['projection']} ('projection'): "
+                "give it none."
+            )
+        return None
+
+    def _ready(self, name: str, model: Any, spec: RunSpec) -> tuple[Part, Part | None, Training]:
         """A trained model as it is, with its own projection."""
         if spec.projection is not None or spec.training:
             what = "projection" if spec.projection is not None else "training"
             raise UsageError(f"'{name}' is a trained model and is measured as it is: give it no {what}.")
-        projection = model.projection
-        return (
-            _given("model", name, model),
-            _given("projection", type(projection).__name__, projection),
-            Training(),
-        )
+        part = _given("model", name, model)
+        if "projection" not in part.provides:
+            return part, None, Training()
+        if not hasattr(model, "projection"):
+            raise UsageError(
+                f"'{name}' provides 'projection' and has none: give it an attribute 'projection', or declare "
+                "provides without that word."
+            )
+        projection = _given("projection", type(model.projection).__name__, model.projection)
+        return part, projection, Training()
 
 
 def _check_composition(component: Component, composition: Composition) -> None:
@@ -191,7 +225,7 @@ def _require(
 ) -> None:
     for need in needs:
         if need not in provided:
-            words = CAPABILITIES.get(need, f"'{need}'")
+            words = f"{CAPABILITIES[need]} ('{need}')" if need in CAPABILITIES else f"'{need}'"
             providers = [
                 component.name
                 for kind in ("task", "model")
@@ -203,6 +237,8 @@ def _require(
                 if need == "reference"
                 else (f"These do: {', '.join(providers) or 'none installed'}.")
             )
+            if model.component is None and need in _OF_MODELS:
+                remedy += f" If your model can, declare '{need}' in its provides."
             raise UsageError(
                 f"{what} needs {words}, which task '{task.label}' with model "
                 f"'{model.label}' does not give. {remedy}"
@@ -233,7 +269,7 @@ def _spelled_out(plan: Plan) -> Plan:
         update={
             "task": plan.task.choice,
             "model": plan.model.choice,
-            "projection": plan.projection.choice,
+            "projection": plan.projection.choice if plan.projection else None,
             "explanations": tuple(part.choice for part in plan.explanations),
             "references": tuple(part.choice for part in plan.references),
             "metrics": tuple(part.choice for part in plan.metrics),

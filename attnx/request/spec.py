@@ -126,8 +126,8 @@ class RunSpec(Options):
 
     task: ChoiceField = Choice(name="sdc-digits")
     model: ChoiceField | None = None  # None: what the task recommends
-    projection: ChoiceField | None = None  # None: what the model's composition says, or softmax
-    explanations: Annotated[tuple[ChoiceField, ...], Field(min_length=1)] = (Choice(name="attention"),)
+    projection: ChoiceField | None = None  # None: what the model's composition says
+    explanations: tuple[ChoiceField, ...] = ()  # empty: attention, or what else the model gives
     references: tuple[ChoiceField, ...] = ()
     metrics: tuple[ChoiceField, ...] = ()  # empty: every metric that applies
     training: dict[str, Any] = Field(default_factory=dict)

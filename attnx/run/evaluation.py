@@ -110,7 +110,7 @@ def run(plan: Plan, name: str, source: Source, weights: Weights, progress: Progr
         )
     return Report(
         fingerprint=name,
-        labels={part.kind: part.label for part in (plan.task, plan.model, plan.projection)},
+        labels={part.kind: part.label for part in plan.trained},
         spec=plan.spec,
         provenance=Provenance(
             plugins=plugins_used(plan.parts),
@@ -124,9 +124,17 @@ def run(plan: Plan, name: str, source: Source, weights: Weights, progress: Progr
         summaries=rows,
         curves=curves(results, asked),
         costs=costs(results),
-        warnings=cautions(results, rows, data, useless),
+        warnings=(*_without_attention(plan), *cautions(results, rows, data, useless)),
         seconds={stage: round(seconds, 3) for stage, seconds in clock.seconds.items()},
     )
+
+
+def _without_attention(plan: Plan) -> list[str]:
+    """That something else than attention is tested, because there is none to read."""
+    if "attention" in plan.model.provides:
+        return []
+    tested = ", ".join(f"'{part.label}'" for part in plan.explanations)
+    return [f"model '{plan.model.label}' shows no attention weights: what is tested is {tested}"]
 
 
 def choose_device(name: str) -> torch.device:

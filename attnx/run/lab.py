@@ -93,7 +93,7 @@ class Lab:
         What the user did not say is decided anew: another model brings its own training settings.
         """
         plan = resolve(RunSpec.model_validate({**self._asked.model_dump(), **changes}), self._catalog)
-        self.parts_used += (plan.task, plan.model, plan.projection)
+        self.parts_used += plan.trained
         return self._setting(plan)
 
     def within(self, study: str) -> Lab:
@@ -202,6 +202,8 @@ class Lab:
                 label=part.label,
                 changed=frozenset(part.options.model_dump(exclude_defaults=True)),
             )
+            if part
+            else Chosen(name="", options={}, label="", changed=frozenset())
             for part in (plan.task, plan.model, plan.projection)
         )
         references = tuple(part.label for part in plan.references)

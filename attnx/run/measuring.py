@@ -138,7 +138,7 @@ def _tested(
     in_its_place = [named.label for named in baselines]
     if metric.reads_explanation:
         return list(dict.fromkeys([*(named.label for named in explanations), *in_its_place]))
-    return [None, *in_its_place] if "attention" in metric.needs else [None]
+    return [None, *in_its_place] if "reattend" in metric.needs else [None]
 
 
 @dataclass

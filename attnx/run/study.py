@@ -58,10 +58,10 @@ def run_study(
     findings = part.make()(lab)
     return StudyReport(
         study=part.choice,
-        labels={p.kind: p.label for p in (plan.task, plan.model, plan.projection)},
+        labels={p.kind: p.label for p in plan.trained},
         spec=plan.spec.model_copy(update={"metrics": (), "references": ()}),  # the study knows its own
         data=data_used(lab.data),
-        plugins=plugins_used([plan.task, plan.model, plan.projection, part, *lab.parts_used]),
+        plugins=plugins_used([*plan.trained, part, *lab.parts_used]),
         environment=environment(device),
         findings=tuple(_row(finding) for finding in findings),
         seconds=round(time.perf_counter() - started, 3),

@@ -102,7 +102,7 @@ def loss(
     λ·Ent(a) for an entropy of λ, −λ·log(1 − Σ a_i over the rationale) for a deception of λ.
     """
     trace = trace_of(model, batch)
-    if model.projection.trains_by_expectation:
+    if "projection" in model.provides and model.projection.trains_by_expectation:
         value = _expected_cross_entropy(model, trace, class_weights)
     else:
         value = F.cross_entropy(trace.logits, batch.labels, class_weights)

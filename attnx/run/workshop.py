@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 import torch
+from torch import Tensor
 
+from ..errors import PluginError
 from ..progress import Progress
-from ..protocols import Model
+from ..protocols import AttentionProjection, Model
 from ..report.observations import TrainingRecord
 from ..request.plan import Plan
 from ..request.spec import Training
@@ -85,7 +87,8 @@ class Workshop:
         return record
 
     def _build(self, plan: Plan) -> Model:
-        model: Model = plan.model.make().build(self.data, plan.projection.make(), plan.model.options)
+        projection = plan.projection.make() if plan.projection else _NoProjection()
+        model: Model = plan.model.make().build(self.data, projection, plan.model.options)
         return model.to(self.device)
 
     def _find(self, model: Model, key: str, followed: Sequence[str]) -> TrainingRecord | None:
@@ -105,6 +108,13 @@ class Workshop:
         if wanted is not None:
             model.load_state_dict(state)
         return wanted
+
+
+class _NoProjection(AttentionProjection):
+    """What a model is built with that does not provide "projection"."""
+
+    def __call__(self, scores: Tensor, mask: Tensor) -> Tensor:  # noqa: ARG002
+        raise PluginError("a model that uses a projection must have 'projection' among what it provides")
 
 
 @contextmanager

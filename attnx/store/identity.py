@@ -39,7 +39,7 @@ def run_name(plan: Plan, source: Source, device: torch.device) -> str:
 
 def weights_name(plan: Plan, data: TaskData, seed: int, device: torch.device) -> str:
     """The name of trained weights."""
-    parts = (plan.task, plan.model, plan.projection)
+    parts = plan.trained
     return digest(
         data.fingerprint,
         canonical_json([part.choice.model_dump(mode="json") for part in parts]),

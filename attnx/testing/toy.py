@@ -53,7 +53,16 @@ class ToyModel(nn.Module):
     """A linear attention model with known weights: z_i = x_i1, logits = (−c_2, c_2), c = Σ a_i x_i."""
 
     needs: ClassVar[tuple[str, ...]] = ()
-    provides: ClassVar[tuple[str, ...]] = ("attention", "gradient", "hidden", "deletion", "linear-decoder")
+    provides: ClassVar[tuple[str, ...]] = (
+        "attention",
+        "reattend",
+        "projection",
+        "gradient",
+        "hidden",
+        "decode",
+        "deletion",
+        "linear-decoder",
+    )
 
     def __init__(self, projection: AttentionProjection | None = None) -> None:
         super().__init__()

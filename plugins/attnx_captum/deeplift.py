@@ -23,7 +23,7 @@ class DeepLift(ImportanceMethod):
     held, as a module of its own of a type that Captum knows, used once in a pass.
     """
 
-    needs = ("gradient", "rescale")
+    needs = ("gradient", "rescale", "reattend")
 
     def __init__(self, options: DeepLiftOptions) -> None:
         self.options = options

@@ -29,7 +29,16 @@ class AttentionClassifier(nn.Module, Generic[O], ABC):
     """
 
     needs = ("words",)
-    provides: tuple[str, ...] = ("attention", "gradient", "hidden", "deletion", "linear-decoder")
+    provides: tuple[str, ...] = (
+        "attention",
+        "reattend",
+        "projection",
+        "gradient",
+        "hidden",
+        "decode",
+        "deletion",
+        "linear-decoder",
+    )
 
     def __init__(self, data: TaskData, projection: AttentionProjection, options: O) -> None:
         super().__init__()

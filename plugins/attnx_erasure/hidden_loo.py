@@ -17,7 +17,7 @@ class HiddenLeaveOneOut(ImportanceMethod):
     nothing is left to average.
     """
 
-    needs = ("attention",)
+    needs = ("reattend", "projection")
 
     def __init__(self, options: HiddenLeaveOneOutOptions) -> None:
         self.options = options

@@ -12,7 +12,7 @@ class AttentionGradient(ImportanceMethod):
     ∂p_ŷ/∂a_i, signed, the other weights and the hidden states being fixed.
     """
 
-    needs = ("gradient", "attention")
+    needs = ("gradient", "reattend")
 
     def __init__(self, options: AttentionGradientOptions) -> None:
         self.options = options

@@ -22,6 +22,10 @@ class GradientOptions(Options):
     )
     normalise: bool = Field(True, description="divide by the sum of absolute values over units")
 
+    @property
+    def also_needs(self) -> tuple[str, ...]:
+        return ("reattend",) if self.attention == "fixed" else ()
+
 
 class AttentionGradientOptions(Options):
     """Options of `attention-gradient` and `attention-x-gradient`."""

@@ -13,3 +13,7 @@ class InfluenceOptions(Options):
     weight: Literal["uniform", "attention"] = Field(
         "uniform", description="what each hidden state counts: all the same, or its attention"
     )
+
+    @property
+    def also_needs(self) -> tuple[str, ...]:
+        return ("attention",) if self.weight == "attention" else ()

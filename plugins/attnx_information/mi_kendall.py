@@ -44,7 +44,7 @@ class MiKendall(SplitMetric):
     paper asks (in the first repeat; the others take its N); τ where k < 2; the spread of one repeat.
     """
 
-    needs = ("hidden",)
+    needs = ("hidden", "attention")
     family = "information"
     sees = "hidden states"
     measures = (

@@ -31,7 +31,7 @@ class AdversarialAttention(Metric):
     exact and 0 where it is a lower bound.
     """
 
-    needs = ("attention", "gradient")
+    needs = ("reattend", "gradient")
     family = "intervention"
     sees = "attention layer"
     reads_explanation = False

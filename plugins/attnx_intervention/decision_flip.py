@@ -15,7 +15,7 @@ class DecisionFlip(Metric):
     neither. i* and r are those of `delta-js`. Undefined for an only unit: nothing is left without it.
     """
 
-    needs = ("attention",)
+    needs = ("reattend",)
     family = "intervention"
     sees = "attention layer"
     measures = (

@@ -20,7 +20,7 @@ class DeltaJs(Metric):
     a_{i*} − a_r it is read against. Undefined for an only unit: nothing is left without it.
     """
 
-    needs = ("attention",)
+    needs = ("reattend",)
     family = "intervention"
     sees = "attention layer"
     measures = (

@@ -18,7 +18,7 @@ class FlipFraction(Metric):
     attention-x-gradient and random.
     """
 
-    needs = ("attention",)
+    needs = ("reattend",)
     family = "intervention"
     sees = "attention layer"
     measures = (

@@ -16,7 +16,7 @@ class Permutation(Metric):
     weight, which Jain and Wallace plot it against.
     """
 
-    needs = ("attention",)
+    needs = ("reattend",)
     family = "intervention"
     sees = "attention layer"
     reads_explanation = False

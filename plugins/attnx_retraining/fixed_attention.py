@@ -16,7 +16,7 @@ class FixedAttention(Study):
     is that of attention which never learned anything.
     """
 
-    needs = ("attention", "hidden")
+    needs = ("reattend", "projection", "hidden")
 
     def __init__(self, options: FixedAttentionOptions) -> None:
         self.options = options

@@ -18,7 +18,14 @@ class Guided(nn.Module):
     """
 
     needs: ClassVar[tuple[str, ...]] = ()
-    provides: ClassVar[tuple[str, ...]] = ("attention", "gradient", "hidden")
+    provides: ClassVar[tuple[str, ...]] = (
+        "attention",
+        "reattend",
+        "projection",
+        "gradient",
+        "hidden",
+        "decode",
+    )
 
     def __init__(self, model: Model, guide: Model, data: TaskData) -> None:
         super().__init__()

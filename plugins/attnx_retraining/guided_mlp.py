@@ -17,7 +17,7 @@ class GuidedMlp(Study):
     `adversarial-model` trains it), and what the guided model learns on its own.
     """
 
-    needs = ("attention",)
+    needs = ("reattend", "projection")
 
     def __init__(self, options: GuidedMlpOptions) -> None:
         self.options = options

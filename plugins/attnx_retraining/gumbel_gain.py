@@ -30,7 +30,7 @@ class GumbelGain(Study):
     setting is left out of the count.
     """
 
-    needs = ("attention", "hidden")
+    needs = ("attention", "projection", "hidden")
 
     def __init__(self, options: GumbelGainOptions) -> None:
         self.options = options

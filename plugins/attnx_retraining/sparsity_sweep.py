@@ -18,7 +18,7 @@ class SparsitySweep(Study):
     own negative values the other way round.
     """
 
-    needs = ("attention", "gradient")
+    needs = ("attention", "projection", "gradient")
 
     def __init__(self, options: SparsitySweepOptions) -> None:
         self.options = options

@@ -10,7 +10,7 @@ class UniformAttention(Study):
     model. The gap is that of every example: 1 where only the model with attention is right.
     """
 
-    needs = ("attention",)
+    needs = ("projection",)
 
     def __call__(self, lab: Lab) -> list[Finding]:
         uniform = lab.variant(projection="uniform")

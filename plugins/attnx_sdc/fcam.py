@@ -24,7 +24,15 @@ class Fcam(nn.Module):
     """
 
     needs: ClassVar[tuple[str, ...]] = ()
-    provides: tuple[str, ...] = ("attention", "gradient", "hidden", "deletion")
+    provides: tuple[str, ...] = (
+        "attention",
+        "reattend",
+        "projection",
+        "gradient",
+        "hidden",
+        "decode",
+        "deletion",
+    )
 
     def __init__(self, data: TaskData, projection: AttentionProjection, options: FcamOptions) -> None:
         super().__init__()

@@ -155,8 +155,8 @@ def test_an_impossible_pairing_is_refused_with_what_would_work(
     install("bare", f"@hookimpl\ndef attnx_tasks():\n    return [{card}]\n", task=task)
     said = refuse(USAGE, "evaluate", "--task", "bare", "--metric", "focus")
     assert said.startswith(
-        "metric 'focus' needs known important units for every example, which task 'bare' with model "
-        "'fcam-words' does not give. These do: "
+        "metric 'focus' needs known important units for every example ('rationale'), which task 'bare' with "
+        "model 'fcam-words' does not give. These do: "
     )
     assert "sdc-digits" in said
 
@@ -204,7 +204,6 @@ def test_a_run_without_any_metric_is_refused(monkeypatch: pytest.MonkeyPatch) ->
         ("task: {nam: sdc}", "task.name: "),
         ("task: {name: sdc, option: {}}", "task.option: "),
         ("metrics: 3", "metrics: "),
-        ("explanations: []", "explanations: "),
         ("seeds: 3", "seeds: "),
         ("seeds: []", "seeds: "),
         ("seeds: [0, -1]", "seeds.1: "),

@@ -173,7 +173,7 @@ def test_a_request_is_the_file_with_the_command_line_in_its_place(tmp_path: Any)
     "fields",
     [
         {"seeds": ()}, {"seeds": (-1,)}, {"seeds": (2**32,)}, {"seeds": (1, 1)}, {"seeds": ("a",)},
-        {"explanations": ()}, {"task": 3}, {"limit": 3}, {"tasks": "sdc"},
+        {"task": 3}, {"limit": 3}, {"tasks": "sdc"},
     ],
 )  # fmt: skip
 def test_bad_specs_are_refused(fields: dict[str, Any]) -> None:
