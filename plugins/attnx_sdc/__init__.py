@@ -25,6 +25,7 @@ def attnx_tasks() -> list[Card]:
         _task("sdc-error-mode-3", "error_modes:ErrorMode3", "Sizes", "fcam-linear-relu"),
         _task("sdc-2d", "plane:Plane", "Sdc2dOptions", "fcam-mlp"),
         _task("sdc-digits", "digits:Digits", "DigitsOptions", "fcam-cnn"),
+        _task("sdc-cifar10", "cifar10:Cifar10", "Cifar10Options", "fcam-cifar10"),
         _task("sdc-text", "text:SdcText", "SdcTextOptions", "fcam-words"),
     ]
 

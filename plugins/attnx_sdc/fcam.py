@@ -136,7 +136,8 @@ class _Features(nn.Module):
         self.register_buffer("table", flat, persistent=False)  # [R, E]
 
     def forward(self, rows: Tensor) -> Tensor:
-        return self.table[rows]
+        found = self.table[rows]
+        return found / 127.5 - 1 if found.dtype == torch.uint8 else found  # the bytes of an image: -1 to 1
 
 
 def _oracle(data: TaskData) -> _Features:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from attnx import Example, TaskData
+from attnx import DataError, Example, TaskData
 
 from .options import Blob, Sizes
 
@@ -37,7 +37,9 @@ def make_mosaics(
         _draw_split(bases, sizes, split, getattr(sizes, split), seed)
         for split, seed in zip(SPLITS, np.random.SeedSequence(sizes.seed).spawn(3), strict=True)
     )
-    features = bases.features().astype(np.float32)
+    features = bases.features()
+    if features.dtype != np.uint8:  # the bytes of images stay bytes: a quarter of the memory
+        features = features.astype(np.float32)
     return TaskData(
         train=train,
         dev=dev,
@@ -107,7 +109,25 @@ def point_bases(points: Array, classes: Array, names: Sequence[str], seed: int) 
         mine = order[classes[order] == of]
         cuts = (np.array([0.70, 0.85]) * len(mine)).astype(int)
         pools |= {(split, of): pool for split, pool in zip(SPLITS, np.split(mine, cuts), strict=True)}
+    return _drawn_from(pools, points, names)
 
+
+def pooled_bases(points: Array, classes: Array, names: Sequence[str], split: Array) -> Bases:
+    """Base distributions given by points, each of which serves the split that `split` [N] names."""
+    pools = {
+        (name, of): np.flatnonzero((split == name) & (classes == of))
+        for name in SPLITS
+        for of in range(len(names))
+    }
+    empty = next(
+        (f"no {name} image of '{names[of]}'" for (name, of), pool in pools.items() if not len(pool)), ""
+    )
+    if empty:
+        raise DataError(f"There is {empty} to make mosaics of.")
+    return _drawn_from(pools, points, names)
+
+
+def _drawn_from(pools: dict[tuple[str, int], Array], points: Array, names: Sequence[str]) -> Bases:
     def draw(rng: np.random.Generator, split: str, of: int, count: int) -> Array:
         return rng.choice(pools[split, of], size=count)
 

@@ -67,6 +67,36 @@ class DigitsOptions(Sizes):
     foreground: str = Field("012", pattern=r"^\d{2,9}$", description="the digits that decide the label")
 
 
+class Cifar10Options(Options):
+    """Options of `sdc-cifar10`; what is not said follows from `size`."""
+
+    size: Literal["small", "paper"] = Field(
+        "small",
+        description="small: 16 pixels a side, 4000/500/1000 mosaics, for a CPU; paper: 32, 30000/2000/10000",
+    )
+    segments: int = Field(9, ge=2, description="segments of a mosaic, one of them foreground")
+    train: int | None = Field(None, ge=2, description="training mosaics")
+    dev: int | None = Field(None, ge=1, description="mosaics for model selection")
+    test: int | None = Field(None, ge=1, description="test mosaics")
+    pixels: Literal[8, 16, 32] | None = Field(None, description="side of a segment")
+    seed: int = Field(0, ge=0, description="seed of the data; the seeds of a run are for training")
+
+    @property
+    def side(self) -> int:
+        return self.pixels or (16 if self.size == "small" else 32)
+
+    @property
+    def sizes(self) -> Sizes:
+        train, dev, test = (4000, 500, 1000) if self.size == "small" else (30000, 2000, 10000)
+        return Sizes(
+            segments=self.segments,
+            train=self.train or train,
+            dev=self.dev or dev,
+            test=self.test or test,
+            seed=self.seed,
+        )
+
+
 class SdcTextOptions(Sizes):
     """Options of `sdc-text`; segments are words, and sentences vary in length up to `segments`."""
 

@@ -1,0 +1,69 @@
+import numpy as np
+
+from attnx import Source, Task, TaskData
+
+from .cifar10_files import CLASSES, SIDE, Array, read_half
+from .mosaics import make_mosaics, pooled_bases
+from .options import Cifar10Options
+
+FOREGROUND = ("airplane", "automobile", "bird")
+DEV_SHARE = 0.1  # of the training images: dev mosaics are made of these alone
+
+
+class Cifar10(Task):
+    """Mosaics of photographs, three classes of them foreground.
+
+    Aeroplanes, cars and birds among the other seven classes of CIFAR-10. A mosaic is nine rows of a
+    table of images, looked up batch by batch. Test mosaics are made of test images, dev mosaics of a
+    tenth of the training images, train mosaics of the others.
+    """
+
+    provides = ("features", "rationale", "images")
+    dataset = "cifar10"
+
+    def __init__(self, options: Cifar10Options) -> None:
+        self.options = options
+
+    def load(self, source: Source) -> TaskData:
+        fetched = source.fetch(self.dataset)
+        halves = {half: read_half(fetched.folder, half) for half in ("train", "test")}
+        return _mosaics(halves, self.options, dict(fetched.provenance))
+
+    def sample(self) -> TaskData:
+        rng = np.random.default_rng(0)
+        labels = np.repeat(np.arange(len(CLASSES)), 20)
+        halves = {half: (_blotches(rng, labels), labels) for half in ("train", "test")}
+        return _mosaics(halves, Cifar10Options(train=24, dev=12, test=12, pixels=8), {"source": "generated"})
+
+
+def _mosaics(
+    halves: dict[str, tuple[Array, Array]], options: Cifar10Options, provenance: dict[str, str]
+) -> TaskData:
+    images = np.concatenate([shrink(halves[half][0], options.side) for half in ("train", "test")])
+    labels = np.concatenate([halves[half][1] for half in ("train", "test")])
+    of = {CLASSES.index(name): y for y, name in enumerate(FOREGROUND, start=1)}
+    classes = np.array([of.get(label, 0) for label in range(len(CLASSES))])[labels]
+    tested = np.arange(len(labels)) >= len(halves["train"][1])
+    for_dev = np.random.default_rng(options.seed).random(len(labels)) < DEV_SHARE
+    split = np.where(tested, "test", np.where(for_dev, "dev", "train"))
+    bases = pooled_bases(images, classes, ["background", *FOREGROUND], split)
+    return make_mosaics(bases, options.sizes, provenance | {"pixels": f"{options.side} x {options.side}"})
+
+
+def shrink(images: Array, side: int) -> Array:
+    """[N, 3, 32, 32] -> [N, 3, side, side], the mean of the pixels that come together."""
+    by = SIDE // side
+    if by == 1:
+        return images
+    return np.concatenate(
+        [
+            part.reshape(-1, 3, side, by, side, by).mean((3, 5)).round().astype(np.uint8)
+            for part in np.array_split(images, max(1, len(images) // 1000))  # means are made in doubles
+        ]
+    )
+
+
+def _blotches(rng: np.random.Generator, labels: Array) -> Array:
+    """[N, 3, 32, 32] noise around a grey level of each class."""
+    noise = rng.integers(-10, 10, size=(len(labels), 3, SIDE, SIDE))
+    return (25 * labels[:, None, None, None] + 15 + noise).clip(0, 255).astype(np.uint8)

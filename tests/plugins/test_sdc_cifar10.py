@@ -1,0 +1,145 @@
+"""CIFAR-10 mosaics: every layout of the files gives the same images, and no image serves two splits."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from attnx import DataError, Source
+from attnx.host.catalog import Catalog
+from attnx_sdc.cifar10 import Cifar10, shrink
+from attnx_sdc.cifar10_files import BATCHES, read_half
+from attnx_sdc.fcam import Fcam
+from attnx_sdc.options import Cifar10Options, FcamOptions
+
+SMALL = Cifar10Options(train=60, dev=20, test=30, pixels=8)
+
+
+def images_and_labels(count=200, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.integers(0, 256, (count, 3, 32, 32), dtype=np.uint8), np.arange(count) % 10
+
+
+def write_png(folder, halves):
+    for half, (images, labels) in halves.items():
+        for name, part in zip(BATCHES[half], np.array_split(images, len(BATCHES[half])), strict=True):
+            Image.fromarray(part.transpose(0, 2, 3, 1).reshape(len(part), 1024, 3)).save(
+                folder / f"{name}.png"
+            )
+        (folder / f"{half}_labels.json").write_text(json.dumps(labels.tolist()))
+
+
+def write_binary(folder, halves):
+    for half, (images, labels) in halves.items():
+        records = np.concatenate([labels[:, None].astype(np.uint8), images.reshape(len(images), -1)], axis=1)
+        for name, part in zip(BATCHES[half], np.array_split(records, len(BATCHES[half])), strict=True):
+            part.tofile(folder / f"{name}.bin")
+
+
+def write_arrays(folder, halves):
+    for half, (images, labels) in halves.items():
+        np.savez(folder / f"{half}.npz", images=images.transpose(0, 2, 3, 1), labels=labels)
+
+
+@pytest.fixture
+def halves():
+    return {"train": images_and_labels(), "test": images_and_labels(seed=1)}
+
+
+@pytest.mark.parametrize("write", [write_png, write_binary, write_arrays])
+def test_every_layout_gives_the_same_images_and_labels(tmp_path, halves, write):
+    write(tmp_path, halves)
+    for half, (images, labels) in halves.items():
+        found, found_labels = read_half(tmp_path, half)
+        assert np.array_equal(found, images)
+        assert found_labels.tolist() == labels.tolist()
+
+
+def load(folder, options=SMALL):
+    return Cifar10(options).load(Source(folder, Catalog.installed().registry.datasets))
+
+
+def test_no_image_serves_two_splits_and_units_are_named_by_class(tmp_path, halves):
+    write_arrays(tmp_path, halves)
+    data = load(tmp_path)
+    rows = {
+        split: {row for e in getattr(data, split) for row in e.rows} for split in ("train", "dev", "test")
+    }
+    assert not rows["train"] & rows["dev"]
+    assert min(rows["test"]) >= 200  # the images of the test half follow those of train
+    assert max(rows["train"] | rows["dev"]) < 200
+    labels = np.concatenate([halves[half][1] for half in ("train", "test")])
+    for example in data.train:
+        position = example.rationale.index(True)
+        assert labels[example.rows[position]] == example.label  # aeroplane, car and bird are 0, 1 and 2
+        assert all(labels[row] > 2 for j, row in enumerate(example.rows) if j != position)
+    assert data.label_names == ("airplane", "automobile", "bird")
+
+
+def test_images_stay_bytes_until_a_model_looks_at_them(tmp_path, halves):
+    write_arrays(tmp_path, halves)
+    data = load(tmp_path)
+    assert data.features.dtype == np.uint8
+    torch.manual_seed(0)
+    model = Fcam.build(data, lambda scores, mask: scores.softmax(1), FcamOptions(channels=2))
+    batch = model.encode(data.test[:3])
+    seen = model.embed(batch)
+    expected = data.features[list(data.test[0].rows)].reshape(9, -1) / 127.5 - 1
+    assert seen[0].numpy() == pytest.approx(expected, abs=1e-6)
+    assert "vectors.table" not in model.state_dict()
+
+
+def test_shrinking_takes_means():
+    images, _ = images_and_labels(3)
+    small = shrink(images, 16)
+    assert small.shape == (3, 3, 16, 16)
+    assert small[1, 2, 4, 5] == round(images[1, 2, 8:10, 10:12].mean())
+    assert shrink(images, 32) is images
+
+
+def test_the_size_of_the_paper_is_one_word():
+    sizes = Cifar10Options(size="paper").sizes
+    assert (sizes.train, sizes.test, sizes.segments, Cifar10Options(size="paper").side) == (
+        30000,
+        10000,
+        9,
+        32,
+    )
+    assert Cifar10Options(size="paper", train=100).sizes.train == 100
+
+
+def damage_png(folder):
+    (folder / "data_batch_3.png").write_bytes(b"not a picture")
+
+
+def damage_labels(folder):
+    (folder / "test_labels.json").write_text("[1, 2")
+
+
+def damage_missing(folder):
+    (folder / "test_batch.png").unlink()
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (damage_png, "data_batch_3.png' does not decode as a picture"),
+        (damage_labels, "Cannot read the labels"),
+        (damage_missing, "cifar10"),
+    ],
+)
+def test_damaged_files_are_named(tmp_path, halves, damage, said):
+    write_png(tmp_path, halves)
+    damage(tmp_path)
+    with pytest.raises(DataError, match=said):
+        load(tmp_path)
+
+
+def test_a_class_without_images_is_refused(tmp_path, halves):
+    images, labels = halves["test"]
+    halves["test"] = images[labels != 1], labels[labels != 1]
+    write_arrays(tmp_path, halves)
+    with pytest.raises(DataError, match="no test image of 'automobile'"):
+        load(tmp_path)
