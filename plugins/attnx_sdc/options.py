@@ -1,9 +1,9 @@
 """Options of the selective-dependence tasks, the focus-classify model and the focus metric."""
 
 from pathlib import Path
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from attnx import Options
 
@@ -67,6 +67,15 @@ class DigitsOptions(Sizes):
     foreground: str = Field("012", pattern=r"^\d{2,9}$", description="the digits that decide the label")
 
 
+def _divides(side: int) -> int:
+    if side not in (4, 8, 16, 32):
+        raise ValueError("should be 4, 8, 16 or 32")
+    return side
+
+
+Side = Annotated[int, AfterValidator(_divides)]
+
+
 class Cifar10Options(Options):
     """Options of `sdc-cifar10`; what is not said follows from `size`."""
 
@@ -78,7 +87,7 @@ class Cifar10Options(Options):
     train: int | None = Field(None, ge=2, description="training mosaics")
     dev: int | None = Field(None, ge=1, description="mosaics for model selection")
     test: int | None = Field(None, ge=1, description="test mosaics")
-    pixels: Literal[8, 16, 32] | None = Field(None, description="side of a segment")
+    pixels: Side | None = Field(None, description="side of a segment: 4, 8, 16 or 32")
     seed: int = Field(0, ge=0, description="seed of the data; the seeds of a run are for training")
 
     @property

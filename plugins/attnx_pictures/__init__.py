@@ -1,0 +1,33 @@
+"""Pictures: captions that look at patches, and images of one's own."""
+
+from attnx import Card, hookimpl
+
+PANDEY = 'Pandey, Vashisht and Ramaswamy, "On the Interpretability of Attention Networks", ACML 2022'
+XU = 'Xu et al., "Show, Attend and Tell", ICML 2015'
+
+
+@hookimpl
+def attnx_tasks() -> list[Card]:
+    """Captioned pictures, one example for every word."""
+    return [
+        Card(
+            "shapes-captions",
+            "attnx_pictures.shapes_captions:ShapesCaptions",
+            options="attnx_pictures.options:ShapesOptions",
+            recommends=("show-attend-tell",),
+            citation=PANDEY,
+        ),
+    ]
+
+
+@hookimpl
+def attnx_models() -> list[Card]:
+    """The captioner."""
+    return [
+        Card(
+            "show-attend-tell",
+            "attnx_pictures.show_attend_tell:ShowAttendTell",
+            options="attnx_pictures.options:ShowAttendTellOptions",
+            citation=XU,
+        ),
+    ]
