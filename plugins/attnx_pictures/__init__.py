@@ -17,6 +17,19 @@ def attnx_tasks() -> list[Card]:
             recommends=("show-attend-tell",),
             citation=PANDEY,
         ),
+        Card(
+            "coco-captions",
+            "attnx_pictures.coco_captions:CocoCaptions",
+            options="attnx_pictures.options:CocoOptions",
+            recommends=("show-attend-tell",),
+            citation=PANDEY,
+        ),
+        Card(
+            "image-folder",
+            "attnx_pictures.image_folder:ImageFolder",
+            options="attnx_pictures.options:ImageFolderOptions",
+            recommends=("fcam",),
+        ),
     ]
 
 
