@@ -24,7 +24,7 @@ class ShowAttendTell(nn.Module):
 
     needs: ClassVar[tuple[str, ...]] = ("features", "query")
     provides: ClassVar[tuple[str, ...]] = (
-        "attention", "reattend", "projection", "gradient", "hidden", "deletion", "linear-decoder",
+        "attention", "reattend", "projection", "gradient", "hidden", "decode", "deletion", "linear-decoder",
         "reads-query",
     )  # fmt: skip
 
