@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .formulas.correlations import average_ranks, column_blocks, pearson, weighted_tau
     from .formulas.deception import deception_penalty, rationale_mass
     from .formulas.divergences import js_divergence, total_variation
-    from .formulas.erasure import attention_without, mean_embedding
+    from .formulas.erasure import attention_without, logits_of_kept, mean_embedding
     from .formulas.randomness import Randomness
     from .formulas.ranking import ranked
     from .formulas.shares import shares
@@ -62,7 +62,7 @@ _MODULES = {
     "formulas.chunks": ("at_once", "equal_lengths", "passes_at_once", "similar_lengths"),
     "formulas.correlations": ("average_ranks", "column_blocks", "pearson", "weighted_tau"),
     "formulas.divergences": ("js_divergence", "total_variation"),
-    "formulas.erasure": ("attention_without", "mean_embedding"),
+    "formulas.erasure": ("attention_without", "logits_of_kept", "mean_embedding"),
     "formulas.shares": ("shares",),
     "errors": (
         "AttnxError",
@@ -165,6 +165,7 @@ __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
     "shares",
     "attention_without",
     "mean_embedding",
+    "logits_of_kept",
     "average_ranks",
     "pearson",
     "weighted_tau",

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .errors import UsageError
 from .host.cards import Kind
 from .host.catalog import Catalog
 from .progress import Progress
 from .request.parsing import validated
 from .request.resolve import Objects, resolve
-from .request.spec import Choice, Limit, RunSpec
+from .request.spec import LEVELS, Choice, Keep, Limit, RunSpec
 
 if TYPE_CHECKING:
     from .data.access import Source
@@ -35,6 +36,7 @@ def evaluate(
     data_dir: str | Path | None = None,
     out: str | Path | None = None,
     fresh: bool = False,
+    keep: Keep = "all",
     progress: bool = True,
 ) -> Report:
     """Evaluate a model's explanations on a task.
@@ -44,6 +46,9 @@ def evaluate(
     which is measured as it is. Without `explanations` its attention is tested, or, where it shows
     none, its gradient, or leave-one-out. A run with an object in it is not stored: its name could not say
     what it was.
+
+    `keep` says how much of every example is kept beside the report, for `Report.examples()`: "all",
+    "values" (predictions and measures, neither units nor scores) or "none".
     """
     objects: dict[tuple[Kind, str], Any] = {}
 
@@ -75,6 +80,7 @@ def evaluate(
         data_dir=data_dir,
         out=out,
         fresh=fresh,
+        keep=keep,
         progress=Progress("auto" if progress else "off"),
     ).report
 
@@ -87,9 +93,12 @@ def evaluate_spec(
     data_dir: str | Path | None = None,
     out: str | Path | None = None,
     fresh: bool = False,
+    keep: Keep = "all",
     progress: Progress | None = None,
 ) -> Outcome:
     """Evaluate what a spec asks for; a bad one is refused before anything heavy is imported."""
+    if keep not in LEVELS:
+        raise UsageError(f"Cannot keep '{keep}' of the examples: give {', '.join(LEVELS)}.")
     plan = resolve(spec, catalog, objects)
 
     from .run.evaluation import carry_out
@@ -101,6 +110,7 @@ def evaluate_spec(
         runs=Runs(Path(out) if out else None),
         source=_source(catalog, data_dir, shown),
         fresh=fresh,
+        keep=keep,
         progress=shown,
     )
 

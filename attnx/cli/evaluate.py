@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ..request.spec import Keep
 from .installed import installed_catalog
 from .options import DataDir, Device, Json, Limit, Model, Out, Projection, Seeds, Task, Train
 
@@ -35,6 +36,9 @@ def evaluate(
     data_dir: DataDir = None,
     out: Out = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Compute even if the run is stored.")] = False,
+    keep: Annotated[
+        Keep, typer.Option(metavar="none|values|all", help="How much of every example is kept.")
+    ] = "all",
     json: Json = False,
     device: Device = None,
 ) -> None:
@@ -66,7 +70,7 @@ def evaluate(
         "device": device,
     }
     request = read_request({key: value for key, value in asked.items() if value not in (None, [])}, spec)
-    outcome = evaluate_spec(request, installed_catalog(), data_dir=data_dir, out=out, fresh=fresh)
+    outcome = evaluate_spec(request, installed_catalog(), data_dir=data_dir, out=out, fresh=fresh, keep=keep)
     if json:
         sys.stdout.write(outcome.report.to_json())
         return

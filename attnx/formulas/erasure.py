@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
 from torch import Tensor
 
-from ..types import Trace
+from ..types import Batch, Trace
+from .chunks import equal_lengths
+
+if TYPE_CHECKING:
+    from ..protocols import Model
 
 
 def attention_without(attention: Tensor, mask: Tensor, removed: Tensor) -> Tensor:
@@ -24,3 +30,16 @@ def mean_embedding(trace: Trace) -> Tensor:
     """[B, E] the mean embedding of each example's own units, whatever its company in the batch."""
     units = trace.batch.mask.to(trace.embeddings)[..., None]  # [B, L, 1]
     return (trace.embeddings.detach() * units).sum(1) / units.sum(1).clamp_min(1)
+
+
+def logits_of_kept(model: Model, batch: Batch, rows: Tensor, kept: Tensor) -> Tensor:
+    """[R, C] outputs for these rows with nothing but the columns in `kept` [R, L], which has some in each."""
+    lengths = kept.sum(1)  # [R]
+    logits: list[Tensor] = []
+    order: list[Tensor] = []
+    for bucket in equal_lengths(lengths):
+        columns = kept[bucket].nonzero()[:, 1].view(len(bucket), -1)  # [r, length]
+        shorter = batch.keep(rows[bucket], columns)
+        logits.append(model.run(shorter, model.embed(shorter)).logits)
+        order.append(bucket)
+    return torch.cat(logits)[torch.cat(order).argsort()]

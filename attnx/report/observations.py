@@ -87,6 +87,16 @@ class Traits:
 
 
 @dataclass(frozen=True, slots=True)
+class KeptScores:
+    """The scores of a split, kept to be looked at: units of all examples behind one another."""
+
+    lengths: Array  # [N] units of each example
+    shares: dict[str, Array]  # by method [U], each a share of its example's largest, in half precision
+    largest: dict[str, Array]  # by method [N]; NaN for an example that was not explained
+    without_top: dict[str, Array]  # by method [N] probability of the predicted class without its top unit
+
+
+@dataclass(frozen=True, slots=True)
 class Observation:
     """What one model did on a split, in the order of its examples."""
 
@@ -95,6 +105,7 @@ class Observation:
     measurements: tuple[Measurement, ...]
     costs: dict[str, Cost]  # by importance method
     traits: dict[str, Traits]  # likewise
+    kept: KeptScores | None = None
 
     @property
     def predicted(self) -> Array:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr
 
+from ..errors import UsageError
 from ..request.spec import Choice, RunSpec
 from .markdown import format_number, page
 
 if TYPE_CHECKING:
     import pandas
+
+    from .examples import Examples
 
 SCHEMA: Literal[1] = 1
 Heading = Literal["faithfulness", "interpretability"]
@@ -170,6 +174,24 @@ class Report(_Record):
     costs: tuple[MethodCost, ...]
     warnings: tuple[str, ...]
     seconds: dict[str, float]
+    _examples: Any = PrivateAttr(default=None)  # what was kept, or what reads it when it is asked for
+
+    def examples(self) -> Examples:
+        """The examples of the test split with every prediction, score and measure, as they were kept."""
+        found: Examples | Callable[[], Examples] | None = self._examples
+        if found is None:
+            raise UsageError("This run kept no examples: evaluate again with keep='all' (--keep all).")
+        return found() if callable(found) else found
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the same was found, wherever the examples are."""
+        return isinstance(other, Report) and self.__dict__ == other.__dict__
+
+    def with_examples(self, examples: Examples | Callable[[], Examples] | None) -> Report:
+        """The same report with its examples, or with what reads them."""
+        report = self.model_copy()
+        report._examples = examples
+        return report
 
     def to_json(self) -> str:
         """The report as JSON text, in the layout that docs/report.md describes."""

@@ -17,17 +17,21 @@ from ..data.loading import Source, load_data
 from ..errors import UsageError
 from ..progress import Progress
 from ..report.cautions import cautions, useless_model
+from ..report.gather import gather
 from ..report.observations import SeedResult
 from ..report.records import Provenance, Report
 from ..report.summarise import costs, curves, quality, summaries
 from ..report.verdict import judge
 from ..request.plan import Part, Plan
+from ..request.spec import Keep
+from ..store.examples import KeptIn
 from ..store.home import check_writable
 from ..store.identity import plugins_used, run_name
 from ..store.runs import Runs
 from ..store.weights import Weights, tensors_hash
 from ..types import TaskData
 from .attribution import Named
+from .keeping import Keeper
 from .measuring import observe
 from .workshop import Workshop
 
@@ -48,24 +52,28 @@ def carry_out(
     weights: Weights | None = None,
     source: Source | None = None,
     fresh: bool = False,
+    keep: Keep = "all",
     progress: Progress | None = None,
 ) -> Outcome:
     """Return the stored run of a plan, or compute and store it."""
     runs, weights = runs or Runs(), weights or Weights()
     source, progress = source or Source(), progress or Progress()
     if not plan.repeatable:
-        return Outcome(run(plan, "", source, weights, progress), None, stored=False)
+        return Outcome(run(plan, "", source, weights, progress, keep), None, stored=False)
     name = run_name(plan, source, choose_device(plan.spec.device))
-    found = None if fresh else runs.find(name)
+    found = None if fresh else runs.find(name, keep)
     if found is not None:
         return Outcome(found, runs.folder(name), stored=True)
     check_writable(runs.root, "--out")
     check_writable(weights.root, "ATTNX_HOME")
-    report = run(plan, name, source, weights, progress)
-    return Outcome(report, runs.write(report), stored=False)
+    report = run(plan, name, source, weights, progress, keep)
+    folder = runs.write(report, report.examples() if keep != "none" else None)
+    return Outcome(report.with_examples(KeptIn(folder)), folder, stored=False)
 
 
-def run(plan: Plan, name: str, source: Source, weights: Weights, progress: Progress) -> Report:
+def run(
+    plan: Plan, name: str, source: Source, weights: Weights, progress: Progress, keep: Keep = "all"
+) -> Report:
     """Load, train or fetch, measure and summarise: one report for all seeds."""
     device = choose_device(plan.spec.device)
     clock = _Clock()
@@ -74,6 +82,9 @@ def run(plan: Plan, name: str, source: Source, weights: Weights, progress: Progr
     workshop = Workshop(data, device, weights, progress)
     metrics = _named(plan.metrics)
     followed = [m for m in metrics if not m.component.whole_split and m.component.follows_training]
+    methods = (part.label for part in (*plan.explanations, *plan.references))
+    shown = tuple(dict.fromkeys(["attention", *methods]))
+    deletes = "deletion" in {*plan.task.provides, *plan.model.provides}
     results: list[SeedResult] = []
     hashes: dict[int, str] = {}
     for seed in plan.spec.seeds:
@@ -91,6 +102,7 @@ def run(plan: Plan, name: str, source: Source, weights: Weights, progress: Progr
                 seed=seed,
                 progress=progress,
                 label=f"seed {seed}: measuring",
+                keeper=Keeper(shown, deletes) if keep == "all" else None,
             )
         results.append(SeedResult(seed, record, observation))
     for method in results[0].observation.costs:
@@ -108,7 +120,7 @@ def run(plan: Plan, name: str, source: Source, weights: Weights, progress: Progr
             inversions={},
             useless=useless,
         )
-    return Report(
+    report = Report(
         fingerprint=name,
         labels={part.kind: part.label for part in plan.trained},
         spec=plan.spec,
@@ -127,6 +139,7 @@ def run(plan: Plan, name: str, source: Source, weights: Weights, progress: Progr
         warnings=(*_without_attention(plan), *cautions(results, rows, data, useless)),
         seconds={stage: round(seconds, 3) for stage, seconds in clock.seconds.items()},
     )
+    return report.with_examples(gather(results, data, asked) if keep != "none" else None)
 
 
 def _without_attention(plan: Plan) -> list[str]:

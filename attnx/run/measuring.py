@@ -16,6 +16,7 @@ from ..report.observations import Cost, Measurement, Observation, Traits
 from ..types import Batch, Corpus, Evidence, Importance, Trace, WithCurve
 from .attribution import Named, attribute, trace_of
 from .batching import batches, evaluating
+from .keeping import Keeper
 
 
 def observe(
@@ -29,8 +30,9 @@ def observe(
     seed: int,
     progress: Progress,
     label: str,
+    keeper: Keeper | None = None,
 ) -> Observation:
-    """Run a model over a split and measure everything asked for."""
+    """Run a model over a split, measure everything asked for, and let a keeper have the scores."""
     methods = {named.label: named for named in (*explanations, *baselines, *references)}
     corpus = Corpus(unit_counts=encoded.mask.sum(1).cpu())
     gatherers = [
@@ -53,6 +55,8 @@ def observe(
                 costs[name] = Cost(costs[name].seconds + found.seconds, costs[name].passes + found.passes)
             for gatherer in gatherers:
                 gatherer.add(model, trace, importances, seed)
+            if keeper is not None:
+                keeper.add(model, trace, importances)
             rows_seen.append(rows)
             logits.append(trace.logits.double().cpu())
             step(len(rows))
@@ -63,6 +67,7 @@ def observe(
         measurements=tuple(gatherer.conclude(order) for gatherer in gatherers),
         costs=costs,
         traits={name: _summed(parts) for name, parts in seen.items()},
+        kept=None if keeper is None else keeper.conclude(order),
     )
 
 

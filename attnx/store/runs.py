@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from ..report.examples import Examples
 from ..report.records import Report, StudyReport
-from ..request.spec import digest
+from ..request.spec import LEVELS, Keep, digest
+from .examples import KeptIn, kept_level, write_examples
 from .home import home, in_the_way, written_aside
 
 
@@ -18,21 +20,25 @@ class Runs:
     def __init__(self, root: Path | None = None) -> None:
         self.root = root or home() / "runs"
 
-    def find(self, fingerprint: str) -> Report | None:
-        """The report of a run; None where there is none that this version can read."""
+    def find(self, fingerprint: str, keep: Keep = "none") -> Report | None:
+        """The report of a run; None where there is none that this version can read, or that keeps less."""
         folder = self.folder(fingerprint)
         if os.path.isfile(folder):
             raise in_the_way(folder)
-        return _read_report(folder / "report.json")
+        report = _read_report(folder)
+        kept = kept_level(folder) if keep != "none" else keep
+        return report if LEVELS.index(kept) >= LEVELS.index(keep) else None
 
     def folder(self, fingerprint: str) -> Path:
         return self.root / fingerprint
 
-    def write(self, report: Report) -> Path:
+    def write(self, report: Report, examples: Examples | None = None) -> Path:
         final = self.folder(report.fingerprint)
         with written_aside(final) as folder:
             (folder / "report.json").write_text(report.to_json(), encoding="utf-8")
             (folder / "report.md").write_text(report.to_markdown(), encoding="utf-8")
+            if examples is not None:
+                write_examples(examples, folder)
         return final
 
     def __iter__(self) -> Iterator[Report]:
@@ -42,15 +48,16 @@ class Runs:
             with suppress(FileNotFoundError):  # removed, or replaced by another writer, just now
                 written[path] = path.stat().st_mtime
         for path in sorted(written, key=written.__getitem__, reverse=True):
-            report = _read_report(path)
+            report = _read_report(path.parent)
             if report is not None:
                 yield report
 
 
-def _read_report(path: Path) -> Report | None:
+def _read_report(folder: Path) -> Report | None:
     """A report, or None where no file is, or one of another version or damaged."""
     try:
-        return Report.from_json(path.read_text(encoding="utf-8"))
+        report = Report.from_json((folder / "report.json").read_text(encoding="utf-8"))
+        return report.with_examples(KeptIn(folder))
     except (FileNotFoundError, NotADirectoryError, ValueError):
         return None
 

@@ -20,16 +20,3 @@ def without(batch: Batch, rows: Tensor, columns: Tensor) -> Batch:
     length = int(batch.lengths[rows[0]])
     before = torch.arange(length - 1, device=columns.device)
     return batch.keep(rows, before + (before >= columns[:, None]))
-
-
-def logits_of_kept(model: Model, batch: Batch, rows: Tensor, kept: Tensor) -> Tensor:
-    """[R, C] outputs for these rows with nothing but the columns in `kept` [R, L], which has some in each."""
-    lengths = kept.sum(1)  # [R]
-    logits: list[Tensor] = []
-    order: list[Tensor] = []
-    for bucket in equal_lengths(lengths):
-        columns = kept[bucket].nonzero()[:, 1].view(len(bucket), -1)  # [r, length]
-        shorter = batch.keep(rows[bucket], columns)
-        logits.append(model.run(shorter, model.embed(shorter)).logits)
-        order.append(bucket)
-    return torch.cat(logits)[torch.cat(order).argsort()]

@@ -3,9 +3,7 @@
 import torch
 from torch import Tensor
 
-from attnx import Evidence, ranked
-
-from .deletion import logits_of_kept
+from attnx import Evidence, logits_of_kept, ranked
 
 ROUNDING = 1e-9  # 7 % of 100 is 7, whatever floating-point numbers say
 

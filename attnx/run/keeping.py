@@ -1,0 +1,99 @@
+"""Scores gathered while a split is measured, in half precision, and what deleting the top unit does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..formulas.erasure import logits_of_kept
+from ..protocols import Model
+from ..report.observations import KeptScores
+from ..types import Batch, Importance, Trace
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass
+class Keeper:
+    """Gathers the scores of some importance methods batch by batch."""
+
+    methods: Sequence[str]  # "attention" may be among them, whether or not it was asked for
+    deletes: bool  # units can be deleted, so that the probability without the top one is known
+    lengths: list[Array] = field(default_factory=list)
+    shares: dict[str, list[Array]] = field(default_factory=dict)
+    largest: dict[str, list[Array]] = field(default_factory=dict)
+    without_top: dict[str, list[Array]] = field(default_factory=dict)
+
+    def add(self, model: Model, trace: Trace, importances: Mapping[str, Importance]) -> None:
+        batch = trace.batch
+        lengths = [len(example.units) for example in batch.examples]
+        self.lengths.append(np.array(lengths))
+        tops = []
+        for name in self.methods:
+            values = importances[name].values if name in importances else trace.attention
+            units = by_unit(values, batch)  # [B, n]
+            largest, shares = _in_halves(units)
+            self.shares.setdefault(name, []).extend(
+                row[:length] for row, length in zip(shares, lengths, strict=True)
+            )
+            self.largest.setdefault(name, []).append(largest)
+            tops.append(units.nan_to_num(-torch.inf).masked_fill(~_seen(batch, units), -torch.inf).argmax(1))
+        if self.deletes:
+            found = probabilities_without(model, trace, torch.stack(tops, dim=1)).cpu().numpy()  # [B, M]
+            for name, values in zip(self.methods, found.T, strict=True):
+                self.without_top.setdefault(name, []).append(values)
+
+    def conclude(self, order: Tensor) -> KeptScores:
+        """What was gathered, with examples put back in order."""
+        rows = order.numpy()
+        return KeptScores(
+            lengths=np.concatenate(self.lengths)[rows],
+            shares={name: np.concatenate([of[row] for row in rows]) for name, of in self.shares.items()},
+            largest={name: np.concatenate(of)[rows] for name, of in self.largest.items()},
+            without_top={name: np.concatenate(of)[rows] for name, of in self.without_top.items()},
+        )
+
+
+def by_unit(values: Tensor, batch: Batch) -> Tensor:
+    """[B, L] by column -> [B, n] by unit: the sum over its columns, 0 for one that the model does not see."""
+    longest = max(len(example.units) for example in batch.examples)
+    units = torch.zeros(len(values), longest + 1, dtype=torch.float64, device=values.device)
+    no_unit = ~batch.mask | (batch.unit_index < 0)
+    column = batch.unit_index.masked_fill(no_unit, longest)  # what is no unit falls into the last one
+    return units.scatter_add(1, column, values.double())[:, :-1]
+
+
+def _seen(batch: Batch, units: Tensor) -> Tensor:
+    """[B, n] the units that the model sees."""
+    return by_unit(batch.mask.double(), batch)[:, : units.shape[1]] > 0
+
+
+def _in_halves(units: Tensor) -> tuple[Array, Array]:
+    """[B] the largest finite score of each example, and [B, n] all scores as shares of it."""
+    finite = units.abs().masked_fill(~units.isfinite(), 0.0)
+    largest = finite.amax(1)  # [B]
+    shares = units / largest.where(largest > 0, torch.ones_like(largest))[:, None]
+    return largest.cpu().numpy(), shares.half().cpu().numpy()
+
+
+def probabilities_without(model: Model, trace: Trace, units: Tensor) -> Tensor:
+    """[B, M] the probability of the predicted class when one unit of `units` [B, M] is deleted.
+
+    NaN where nothing is left. Columns off the mask that are in use, such as start marks, stay.
+    """
+    batch, target = trace.batch, trace.predicted
+    used = torch.arange(batch.mask.shape[1], device=batch.lengths.device) < batch.lengths[:, None]  # [B, L]
+    rows = torch.arange(len(units), device=units.device)[:, None].expand_as(units)  # [B, M]
+    pairs, of = torch.stack([rows.flatten(), units.flatten()]).unique(dim=1, return_inverse=True)
+    kept = used[pairs[0]] & (batch.unit_index[pairs[0]] != pairs[1][:, None])  # [P, L]
+    some = (kept & batch.mask[pairs[0]]).any(1)  # [P]
+    found = torch.full((pairs.shape[1],), torch.nan, dtype=torch.float64, device=units.device)
+    if some.any():
+        logits = logits_of_kept(model, batch, pairs[0][some], kept[some])  # [p, C]
+        found[some] = logits.double().softmax(-1).gather(1, target[pairs[0][some], None])[:, 0]
+    return found[of].view(units.shape)

@@ -1,0 +1,143 @@
+"""The examples of a run on disk: numbers as safetensors, texts as compressed JSON lines, nothing pickled."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import DataError
+from ..report.examples import Array, Column, Examples, Scores
+from ..request.spec import LEVELS, Keep
+
+NUMBERS, TEXTS = "examples.safetensors", "examples.jsonl.gz"
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True)
+class KeptIn:
+    """The examples in the folder of a run, read when they are asked for."""
+
+    folder: Path
+
+    def __call__(self) -> Examples:
+        return read_examples(self.folder)
+
+
+def write_examples(examples: Examples, folder: Path) -> None:
+    """Write two files into a folder."""
+    from safetensors.numpy import save
+
+    about = {
+        "schema": SCHEMA,
+        "keep": examples.keep,
+        "label_names": examples.label_names,
+        "seeds": examples.seeds,
+        "columns": [asdict(column) for column in examples.columns],
+        "methods": list(examples.scores),
+        "without_top": list(examples.without_top),
+    }
+    numbers: dict[str, Array] = {
+        "labels": examples.labels.astype(np.int32),
+        "lengths": examples.lengths.astype(np.int32),
+        "predicted": examples.predicted.astype(np.int32),
+        "probabilities": examples.probabilities.astype(np.float64),
+        "measures": examples.measures.astype(np.float64),
+    }
+    for number, scores in enumerate(examples.scores.values()):
+        numbers[f"shares.{number}"] = scores.shares.astype(np.float16)
+        numbers[f"largest.{number}"] = scores.largest.astype(np.float64)
+    for number, values in enumerate(examples.without_top.values()):
+        numbers[f"without_top.{number}"] = values.astype(np.float64)
+    arrays = {name: np.ascontiguousarray(array) for name, array in numbers.items()}
+    whole = save(arrays, {"about": json.dumps(about, ensure_ascii=False)})
+    (folder / NUMBERS).write_bytes(whole)
+    # without a time in it, so that the same examples are the same bytes
+    lines = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in _lines(examples))
+    (folder / TEXTS).write_bytes(gzip.compress(lines.encode(), mtime=0))
+
+
+def _lines(examples: Examples) -> Iterable[dict[str, Any]]:
+    for row, id_ in enumerate(examples.ids):
+        line: dict[str, Any] = {"id": id_}
+        if examples.units:
+            line["units"] = examples.units[row]
+        if examples.queries and examples.queries[row] is not None:
+            line["query"] = examples.queries[row]
+        rationale = examples.rationales[row] if examples.rationales else None
+        if rationale is not None:
+            line["rationale"] = [unit for unit, marked in enumerate(rationale) if marked]
+        yield line
+
+
+def read_examples(folder: Path) -> Examples:
+    """The examples that were written into a folder."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(folder / NUMBERS, framework="np") as file:
+            about = json.loads((file.metadata() or {})["about"])
+            numbers = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        with gzip.open(folder / TEXTS, "rt", encoding="utf-8") as lines:
+            texts = [json.loads(line) for line in lines]
+        return _examples(about, numbers, texts)
+    except FileNotFoundError as error:
+        raise DataError(
+            f"No examples are kept in '{folder}': evaluate again with --keep values, or --keep all."
+        ) from error
+    except (SafetensorError, OSError, EOFError, KeyError, TypeError, ValueError) as error:
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise DataError(
+            f"The examples in '{folder}' are damaged ({reason}): evaluate again with --fresh."
+        ) from error
+
+
+def _examples(about: dict[str, Any], numbers: dict[str, Array], texts: list[dict[str, Any]]) -> Examples:
+    if about["schema"] != SCHEMA:
+        raise ValueError(f"they have layout {about['schema']}, this version reads {SCHEMA}")
+    whole = about["keep"] == "all"
+    return Examples(
+        label_names=tuple(about["label_names"]),
+        seeds=tuple(about["seeds"]),
+        columns=tuple(Column(**column) for column in about["columns"]),
+        ids=tuple(text["id"] for text in texts),
+        labels=numbers["labels"],
+        units=tuple(tuple(text["units"]) for text in texts) if whole else (),
+        queries=tuple(tuple(text["query"]) if "query" in text else None for text in texts) if whole else (),
+        rationales=tuple(_rationale(text) for text in texts) if whole else (),
+        predicted=numbers["predicted"],
+        probabilities=numbers["probabilities"],
+        measures=numbers["measures"],
+        lengths=numbers["lengths"],
+        scores={
+            name: Scores(numbers[f"shares.{number}"], numbers[f"largest.{number}"])
+            for number, name in enumerate(about["methods"])
+        },
+        without_top={
+            name: numbers[f"without_top.{number}"] for number, name in enumerate(about["without_top"])
+        },
+    )
+
+
+def _rationale(text: dict[str, Any]) -> tuple[bool, ...] | None:
+    if "rationale" not in text:
+        return None
+    marked = set(text["rationale"])
+    return tuple(unit in marked for unit in range(len(text["units"])))
+
+
+def kept_level(folder: Path) -> Keep:
+    """How much a run's folder keeps of its examples."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(folder / NUMBERS, framework="np") as file:
+            level = json.loads((file.metadata() or {})["about"])["keep"]
+    except (SafetensorError, OSError, KeyError, TypeError, ValueError):
+        return "none"
+    return level if level in LEVELS else "none"

@@ -1,0 +1,77 @@
+"""Examples on disk: small, exact where that matters, told when they are damaged."""
+
+import numpy as np
+import pytest
+
+from attnx import DataError
+from attnx.report.examples import Column, Examples, Scores
+from attnx.store.examples import read_examples, write_examples
+
+MEGABYTE = 1_000_000
+
+
+def generated(count: int, length: int, methods: int, columns: int, seeds: int = 1) -> Examples:
+    random = np.random.default_rng(0)
+    words = [f"w{number}" for number in range(20_000)]
+    lengths = random.integers(length // 2, length * 3 // 2, count)
+    units = int(lengths.sum())
+    return Examples(
+        label_names=("negative", "positive"),
+        seeds=tuple(range(seeds)),
+        columns=tuple(Column("metric", f"measure {k}", "attention", None, "up") for k in range(columns)),
+        ids=tuple(f"test-{row}" for row in range(count)),
+        labels=random.integers(0, 2, count),
+        units=tuple(tuple(random.choice(words, n)) for n in lengths),
+        queries=(None,) * count,
+        rationales=tuple(tuple(bool(u % 7 == 0) for u in range(n)) for n in lengths),
+        predicted=random.integers(0, 2, (seeds, count)),
+        probabilities=random.random((seeds, count, 2)),
+        measures=np.where(
+            random.random((seeds, count, columns)) < 0.1, np.nan, random.random((seeds, count, columns))
+        ),
+        lengths=lengths,
+        scores={
+            f"method {m}": Scores(
+                random.random((seeds, units)).astype(np.float16), random.random((seeds, count))
+            )
+            for m in range(methods)
+        },
+        without_top={f"method {m}": random.random((seeds, count)) for m in range(methods)},
+    )
+
+
+def test_two_thousand_reviews_with_five_importances_take_less_than_fifty_megabytes(tmp_path):
+    write_examples(generated(count=2000, length=200, methods=5, columns=100, seeds=3), tmp_path)
+    size = sum(file.stat().st_size for file in tmp_path.iterdir())
+    assert 10 * MEGABYTE < size < 50 * MEGABYTE
+
+
+def test_what_is_read_is_what_was_written(tmp_path):
+    written = generated(count=7, length=10, methods=2, columns=3, seeds=2)
+    write_examples(written, tmp_path)
+    read = read_examples(tmp_path)
+    assert read.to_records() == written.to_records()
+    assert (read.columns, read.methods) == (written.columns, written.methods)
+    assert np.array_equal(read.measures, written.measures, equal_nan=True)
+
+
+def test_the_same_examples_are_the_same_bytes(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        write_examples(generated(count=3, length=5, methods=1, columns=1), tmp_path / name)
+    for file in (tmp_path / "a").iterdir():
+        assert file.read_bytes() == (tmp_path / "b" / file.name).read_bytes()
+
+
+@pytest.mark.parametrize("file", ["examples.safetensors", "examples.jsonl.gz"])
+def test_damage_is_told(file, tmp_path):
+    write_examples(generated(count=3, length=5, methods=1, columns=1), tmp_path)
+    (tmp_path / file).write_bytes((tmp_path / file).read_bytes()[:-9])
+    with pytest.raises(DataError, match="are damaged"):
+        read_examples(tmp_path)
+
+
+def test_an_example_that_was_not_explained_has_no_scores():
+    examples = generated(count=3, length=5, methods=1, columns=1)
+    examples.scores["method 0"].largest[0, 1] = np.nan
+    assert [bool(example.seen[0].scores) for example in examples] == [True, False, True]
