@@ -35,7 +35,8 @@ if TYPE_CHECKING:
         Study,
         Task,
     )
-    from .report.records import Report, StudyReport
+    from .report.findings import StudyReport
+    from .report.records import Report
     from .request.spec import Options, RunSpec, Training
     from .run.lab import Chosen, Lab, Setting
     from .types import (
@@ -87,7 +88,8 @@ _MODULES = {
     ),
     "formulas.randomness": ("Randomness",),
     "formulas.ranking": ("ranked",),
-    "report.records": ("Report", "StudyReport"),
+    "report.findings": ("StudyReport",),
+    "report.records": ("Report",),
     "request.spec": (
         "Options",
         "RunSpec",

@@ -17,7 +17,8 @@ from .request.spec import LEVELS, Choice, Keep, Limit, RunSpec
 
 if TYPE_CHECKING:
     from .data.access import Source
-    from .report.records import Report, StudyReport
+    from .report.findings import StudyReport
+    from .report.records import Report
     from .run.evaluation import Outcome
 
 

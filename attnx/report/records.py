@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr
 
 from ..errors import UsageError
-from ..request.spec import Choice, RunSpec
+from ..request.spec import RunSpec
 from .markdown import format_number, page
 
 if TYPE_CHECKING:
@@ -32,11 +32,13 @@ def _number(value: Any) -> float | None:
 Number = Annotated[float | None, BeforeValidator(_number)]
 
 
-class _Record(BaseModel):
+class Record(BaseModel):
+    """What a report is made of: frozen, and nothing in it that is not declared."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Summary(_Record):
+class Summary(Record):
     """One measure of one metric for one explanation in one group of examples, over all seeds."""
 
     metric: str
@@ -72,7 +74,7 @@ class Summary(_Record):
         return f"{format_number(self.mean)} {self.interval}"
 
 
-class Curve(_Record):
+class Curve(Record):
     """A line in a figure, for one seed."""
 
     name: str
@@ -85,7 +87,7 @@ class Curve(_Record):
     y: tuple[Number, ...]
 
 
-class Quality(_Record):
+class Quality(Record):
     """How good the trained model of one seed is on the test split."""
 
     seed: int
@@ -98,14 +100,14 @@ class Quality(_Record):
     dev_accuracy: Number  # of the epoch that was kept; None for a model that was given ready
 
 
-class MethodCost(_Record):
+class MethodCost(Record):
     """What one explanation costs; its seconds are among the report's `seconds`."""
 
     method: str
     passes: float  # examples sent through the model for one explanation
 
 
-class PluginUsed(_Record):
+class PluginUsed(Record):
     """A plugin that took part, by its exact code."""
 
     plugin: str
@@ -114,7 +116,7 @@ class PluginUsed(_Record):
     code: str  # hash of its source files
 
 
-class Provenance(_Record):
+class Provenance(Record):
     """What the run was computed with."""
 
     plugins: tuple[PluginUsed, ...]
@@ -123,7 +125,7 @@ class Provenance(_Record):
     grouping: str  # what class rows are grouped by
 
 
-class VerdictRow(_Record):
+class VerdictRow(Record):
     """One measure of an explanation beside the same of random scores, and what that says."""
 
     metric: str
@@ -141,7 +143,7 @@ class VerdictRow(_Record):
     decides: bool  # False: the audit on known truth does not trust it enough
 
 
-class Verdict(_Record):
+class Verdict(Record):
     """What the evidence says of one explanation: of one family of it, or of a heading."""
 
     heading: Heading
@@ -158,7 +160,7 @@ class Verdict(_Record):
         return f"{self.explanation}, {of}: {STATUS_IN_WORDS[self.status]}. {self.reason}."
 
 
-class Report(_Record):
+class Report(Record):
     """Everything one run found."""
 
     schema_: Literal[1] = Field(default=SCHEMA, alias="schema")
@@ -254,51 +256,3 @@ class Report(_Record):
         if len(found) != 1:
             raise KeyError(f"{len(found)} summaries of {measure!r} for {explanation!r} in group {group!r}")
         return found[0]
-
-
-class Finding(_Record):
-    """One measure in one setting of a study, over all seeds."""
-
-    setting: str
-    measure: str
-    direction: Literal["up", "down", "none"]
-    mean: Number
-    sd: Number
-    low: Number
-    high: Number
-    n: int
-    undefined: int
-    seeds: tuple[Number, ...]
-    published: Number
-    source: str
-
-    @property
-    def interval(self) -> str:
-        """The interval as tables show it; nothing where there is none."""
-        return "" if self.low is None else f"[{format_number(self.low)}, {format_number(self.high)}]"
-
-
-class StudyReport(_Record):
-    """Everything a study found."""
-
-    schema_: Literal[1] = Field(default=SCHEMA, alias="schema")
-    study: Choice
-    labels: dict[str, str]
-    spec: RunSpec
-    data: dict[str, str]
-    plugins: tuple[PluginUsed, ...]
-    environment: dict[str, str]
-    findings: tuple[Finding, ...]
-    seconds: float
-
-    def select(self, setting: str, measure: str) -> Finding:
-        """The finding of that measure in that setting."""
-        found = [f for f in self.findings if (f.setting, f.measure) == (setting, measure)]
-        if not found:
-            known = ", ".join(f"'{f.setting}' '{f.measure}'" for f in self.findings)
-            raise KeyError(f"No finding '{setting}' '{measure}' in this study: it has {known}.")
-        return found[0]
-
-    def to_json(self) -> str:
-        """The report as JSON text."""
-        return json.dumps(self.model_dump(mode="json", by_alias=True), indent=1, ensure_ascii=False) + "\n"

@@ -9,9 +9,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from .findings import StudyReport
 from .markdown import format_number
 from .phrases import SEEN, STATUS_IN_WORDS, row_in_words
-from .records import ARROWS, Report, StudyReport, Summary
+from .records import ARROWS, Report, Summary
 
 WIDTH = 100
 

@@ -10,8 +10,8 @@ import numpy as np
 from ..data.loading import Source
 from ..host.catalog import Catalog
 from ..progress import Progress
-from ..report.records import Finding as FindingRow
-from ..report.records import StudyReport
+from ..report.findings import Finding as FindingRow
+from ..report.findings import StudyReport
 from ..report.statistics import summarise
 from ..request.resolve import find_part, require_capabilities, resolve
 from ..request.spec import Choice, RunSpec

@@ -8,7 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..report.examples import Examples
-from ..report.records import Report, StudyReport
+from ..report.findings import StudyReport
+from ..report.records import Report
 from ..request.spec import LEVELS, Keep, digest
 from .examples import KeptIn, kept_level, write_examples
 from .home import home, in_the_way, written_aside

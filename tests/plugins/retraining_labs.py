@@ -10,7 +10,7 @@ import torch
 from attnx import Model, Source
 from attnx.host.catalog import Catalog
 from attnx.progress import Progress
-from attnx.report.records import Finding, StudyReport
+from attnx.report.findings import Finding, StudyReport
 from attnx.request.resolve import find_part, resolve
 from attnx.request.spec import Choice, RunSpec
 from attnx.run.evaluation import choose_device
