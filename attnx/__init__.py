@@ -185,6 +185,10 @@ __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("attnx")
     if name not in _HOME:
         raise AttributeError(f"module 'attnx' has no attribute '{name}'")
     return getattr(import_module(f".{_HOME[name]}", __name__), name)

@@ -11,7 +11,7 @@ from .errors import UsageError
 from .host.cards import Kind
 from .host.catalog import Catalog
 from .progress import Progress
-from .request.parsing import validated
+from .request.parsing import parse_seeds, validated
 from .request.resolve import Objects, resolve
 from .request.spec import LEVELS, Choice, Keep, Limit, RunSpec
 
@@ -27,11 +27,11 @@ def evaluate(
     model: Any = None,
     *,
     projection: Any = None,
-    explanations: Sequence[Any] = (),
-    references: Sequence[Any] = (),
-    metrics: Sequence[Any] = (),
+    explanations: Any = (),
+    references: Any = (),
+    metrics: Any = (),
     training: dict[str, Any] | None = None,
-    seeds: Sequence[int] = (0,),
+    seeds: Sequence[int] | str = (0,),
     limit: int | str | None = None,
     device: str = "auto",
     data_dir: str | Path | None = None,
@@ -48,8 +48,23 @@ def evaluate(
     none, its gradient, or leave-one-out. A run with an object in it is not stored: its name could not say
     what it was.
 
-    `keep` says how much of every example is kept beside the report, for `Report.examples()`: "all",
-    "values" (predictions and measures, neither units nor scores) or "none".
+    Args:
+        task: labelled examples made of units; `attnx list tasks` lists the names.
+        model: what is trained and explained; by default what the task recommends.
+        projection: from scores to attention; by default the model's, or softmax.
+        explanations: importance methods under test, one or several; by default attention, where it is shown.
+        references: importance methods to compare with, one or several; by default the metrics' usual ones.
+        metrics: one or several; by default all cheap ones that apply.
+        training: settings such as {"epochs": 20, "learning_rate": 0.01}.
+        seeds: training seeds, as [0, 1, 2], range(3) or "0-2"; three or more tell of other trainings too.
+        limit: at most so many examples of each split, as 500 or "train=500,test=200".
+        device: "auto" takes a GPU where there is one.
+        data_dir: a folder with datasets of your own.
+        out: the folder of runs; by default `runs` in ATTNX_HOME.
+        keep: what is kept of every example beside the report, for `Report.examples()`: "all", "values"
+            (predictions and measures, neither units nor scores) or "none".
+        fresh: compute even if the run is stored.
+        progress: tell on stderr how far it is.
     """
     objects: dict[tuple[Kind, str], Any] = {}
 
@@ -66,11 +81,11 @@ def evaluate(
         task=choice("task", task),
         model=None if model is None else choice("model", model),
         projection=None if projection is None else choice("projection", projection),
-        explanations=tuple(choice("importance", thing) for thing in explanations),
-        references=tuple(choice("importance", thing) for thing in references),
-        metrics=tuple(choice("metric", thing) for thing in metrics),
+        explanations=tuple(choice("importance", thing) for thing in _several(explanations)),
+        references=tuple(choice("importance", thing) for thing in _several(references)),
+        metrics=tuple(choice("metric", thing) for thing in _several(metrics)),
         training=training or {},
-        seeds=tuple(seeds),
+        seeds=_seeds(seeds),
         limit=Limit() if limit is None else Limit.parse(str(limit)),
         device=device,
     )
@@ -123,20 +138,26 @@ def study(
     *,
     projection: str | None = None,
     training: dict[str, Any] | None = None,
-    seeds: Sequence[int] = (0,),
+    seeds: Sequence[int] | str = (0,),
     limit: int | str | None = None,
     device: str = "auto",
     data_dir: str | Path | None = None,
     out: str | Path | None = None,
     progress: bool = True,
 ) -> StudyReport:
-    """Carry out a study, such as "adversarial-model:divergence=0.01", on a task and a model."""
+    """Carry out a study, such as "adversarial-model:divergence=0.01", on a task and a model.
+
+    Args:
+        name: the study with its options; `attnx list studies` lists them.
+        out: the folder of studies; by default `studies` in ATTNX_HOME.
+        task, model, projection, training, seeds, limit, device, data_dir, progress: as for `evaluate`.
+    """
     spec = validated(
         task=task,
         model=model,
         projection=projection,
         training=training or {},
-        seeds=tuple(seeds),
+        seeds=_seeds(seeds),
         limit=Limit() if limit is None else Limit.parse(str(limit)),
         device=device,
     )
@@ -168,6 +189,22 @@ def study_spec(
 def fetch_dataset(name: str) -> Path:
     """The folder of a dataset of the registry, fetched when it is not on this machine yet."""
     return _source(Catalog.installed(), None, Progress()).fetch(name).folder
+
+
+def _several(things: Any) -> Sequence[Any]:
+    """One name or one object is a list of one."""
+    return things if isinstance(things, list | tuple) else (things,)
+
+
+def _seeds(seeds: Any) -> tuple[int, ...]:
+    if isinstance(seeds, str):
+        return parse_seeds(seeds)
+    if isinstance(seeds, int):
+        raise UsageError(
+            f"seeds={seeds} can be read in two ways: give range({seeds}) for {seeds} seeds, "
+            f"or [{seeds}] for the seed {seeds}."
+        )
+    return tuple(seeds)
 
 
 def _installed() -> Catalog:

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Literal, Protocol
 
+from .escaping import printable
+
 LONG = 2.0  # seconds after which a stage deserves a line of its own
 AGAIN = 20.0  # seconds between lines
 
@@ -40,17 +42,17 @@ class Progress:
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
         columns = (
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=24),
             TextColumn("{task.completed:.0f}/{task.total:.0f}"),
             TimeRemainingColumn(),
-            TextColumn("{task.fields[note]}"),
+            TextColumn("{task.fields[note]}", markup=False),
         )
         with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
-            bar = bars.add_task(label, total=total, note="")
+            bar = bars.add_task(printable(label), total=total, note="")
 
             def step(done: int = 1, note: str = "") -> None:
-                bars.update(bar, advance=done, note=note)
+                bars.update(bar, advance=done, note=printable(note))
 
             yield step
 
@@ -65,9 +67,10 @@ class Progress:
             so_far, last_note = so_far + done, note
             if self.mode == "plain" and time.monotonic() - told > AGAIN:
                 told = time.monotonic()
-                print(f"{label}: {so_far}/{total} {note}".rstrip(), file=sys.stderr, flush=True)
+                print(printable(f"{label}: {so_far}/{total} {note}".rstrip()), file=sys.stderr, flush=True)
 
         yield step
         seconds = time.monotonic() - started
         if self.mode == "plain" and seconds > LONG:
-            print(f"{label}: done in {seconds:.0f} s {last_note}".rstrip(), file=sys.stderr, flush=True)
+            said = f"{label}: done in {seconds:.0f} s {last_note}".rstrip()
+            print(printable(said), file=sys.stderr, flush=True)

@@ -35,4 +35,7 @@ for task in sys.argv[3:] or ["sst", "imdb"]:
         print(f"\n{study} · {task} ({LIMITS.get(task, 'whole')}) · bilstm-add · {len(seeds)} seeds")
         for f in report.findings:
             published = "" if f.published is None else f"({f.published:.2f}: {f.source})"
-            print(f"{f.setting:<22} {f.measure:<20} {f.mean:>7.3f} {f.interval:<17} {published}", flush=True)
+            print(
+                f"{f.setting:<22} {f.measure:<20} {f.mean:>7.3f} {f.interval or ''!s:<17} {published}",
+                flush=True,
+            )

@@ -3,12 +3,15 @@
 Heavy modules are imported inside commands, so that help, lists and mistakes answer at once.
 """
 
+import os
 import sys
+import warnings
 from typing import Annotated
 
 import typer
 
 from ..errors import AttnxError
+from ..escaping import printable
 from .check import check
 from .data import data_app
 from .evaluate import evaluate
@@ -19,8 +22,7 @@ from .study import study
 app = typer.Typer(
     name="attnx",
     help="Tell whether attention weights, or any other importance scores, can be read as an explanation.",
-    no_args_is_help=True,
-    add_completion=False,
+    invoke_without_command=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # importing rich for a help page would double its time
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -34,19 +36,41 @@ app.add_typer(data_app, name="data")
 def main() -> None:
     """Run the command line; every foreseen failure is one line and an exit code."""
     try:
-        code = app(standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.showwarning = _warn  # type: ignore[assignment]  # it needs the message alone
+            code = app(standalone_mode=False)
+        sys.stdout.flush()
     except AttnxError as error:
         _fail(str(error), error.exit_code)
     except typer.TyperException as error:
-        _fail(f"{error.format_message()} Try 'attnx --help'.", error.exit_code)
+        context = getattr(error, "ctx", None)  # of usage errors
+        command = context.command_path if context else "attnx"
+        _fail(f"{command}: {error.format_message()} Try '{command} --help'.", error.exit_code)
+    except BrokenPipeError:
+        _leave_closed_pipe()
+    except SystemExit as left:  # what typer makes of it
+        if isinstance(left.__context__, BrokenPipeError):
+            _leave_closed_pipe()
+        raise
     if code == 130:
         _fail("interrupted; finished parts are kept, nothing is left half-written", 130)
     sys.exit(code or 0)
 
 
 def _fail(message: str, code: int) -> None:
-    print("error:", " ".join(message.split("\n")), file=sys.stderr)
+    print("error:", printable(" ".join(message.split("\n"))), file=sys.stderr)
     sys.exit(code)
+
+
+def _leave_closed_pipe() -> None:
+    """The reader, such as head, has seen enough: nothing failed."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or closing stdout would fail again
+    sys.exit(0)
+
+
+def _warn(message: Warning | str, *_: object) -> None:
+    """A library's warning in one line, each once, as Python decides."""
+    print("warning:", printable(" ".join(str(message).split())), file=sys.stderr)
 
 
 def _version(wanted: bool) -> None:
@@ -59,6 +83,7 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
+    context: typer.Context,
     version: Annotated[  # noqa: ARG001
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
@@ -68,3 +93,5 @@ def _options(
     ] = None,
 ) -> None:
     switched_off[:] = without or []
+    if context.invoked_subcommand is None:
+        print(context.get_help())

@@ -4,11 +4,16 @@ from typing import Annotated
 
 import typer
 
+from ..host.cards import KINDS
+from .completion import names_of
 from .installed import installed_catalog
 
 
 def check(
-    name: Annotated[str, typer.Argument(help="A component, or a plugin or its distribution.")],
+    name: Annotated[
+        str,
+        typer.Argument(help="A component, or a plugin or its distribution.", autocompletion=names_of(*KINDS)),
+    ],
 ) -> None:
     """Run the laws that a component, or all of a plugin, is bound by.
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import DataError
+from .completion import dataset_names
 from .installed import installed_catalog
 
 if TYPE_CHECKING:
@@ -14,14 +15,25 @@ if TYPE_CHECKING:
 
 data_app = typer.Typer(
     help="List, locate, fetch and clear the datasets that tasks are made of.",
-    no_args_is_help=True,
+    invoke_without_command=True,
     rich_markup_mode=None,
 )
-Name = Annotated[str, typer.Argument(help="A dataset, as `attnx data list` names it.", show_default=False)]
+Name = Annotated[
+    str,
+    typer.Argument(
+        help="A dataset, as `attnx data list` names it.", show_default=False, autocompletion=dataset_names
+    ),
+]
 DataDir = Annotated[
     Path | None,
     typer.Option("--data-dir", help="A folder with datasets of your own.", envvar="ATTNX_DATA"),
 ]
+
+
+@data_app.callback()
+def _help(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        print(context.get_help())
 
 
 @data_app.command("list", epilog="Example: attnx data list")

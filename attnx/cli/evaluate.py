@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from ..request.spec import Keep
+from .completion import names_of
 from .installed import installed_catalog
 from .options import DataDir, Device, Json, Limit, Model, Out, Projection, Seeds, Task, Train
 
@@ -18,16 +19,22 @@ def evaluate(
     explanation: Annotated[
         list[str] | None,
         typer.Option(
-            help="Importance method under test (repeatable).  [default: attention, if the model has any]"
+            help="Importance method under test (repeatable).  [default: attention, if the model has any]",
+            autocompletion=names_of("importance"),
         ),
     ] = None,
     reference: Annotated[
         list[str] | None,
-        typer.Option(help="Importance method to compare with (repeatable)."),
+        typer.Option(
+            help="Importance method to compare with (repeatable).", autocompletion=names_of("importance")
+        ),
     ] = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option(help="Metric (repeatable).  [default: all cheap ones that apply]"),
+        typer.Option(
+            help="Metric (repeatable).  [default: all cheap ones that apply]",
+            autocompletion=names_of("metric"),
+        ),
     ] = None,
     seeds: Seeds = None,
     limit: Limit = None,
@@ -75,8 +82,9 @@ def evaluate(
         sys.stdout.write(outcome.report.to_json())
         return
 
-    from ..report.terminal import print_report
+    from ..report.terminal import print_report, print_warnings
 
     print_report(outcome.report)
+    print_warnings(outcome.report.warnings)
     state = "stored run, nothing computed" if outcome.stored else "run"
     print(f"{state}: {outcome.folder}/report.md", file=sys.stderr)

@@ -3,6 +3,8 @@
 import sys
 from typing import TYPE_CHECKING
 
+from ..escaping import printable
+
 if TYPE_CHECKING:
     from ..host.catalog import Catalog
 
@@ -15,5 +17,5 @@ def installed_catalog() -> "Catalog":
 
     catalog = Catalog.installed(switched_off)
     for warning in catalog.warnings:
-        print(f"warning: {warning}", file=sys.stderr)
+        print(f"warning: {printable(warning)}", file=sys.stderr)
     return catalog

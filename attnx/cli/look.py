@@ -4,6 +4,9 @@ from typing import Annotated
 
 import typer
 
+from ..escaping import printable
+from ..host.cards import KINDS
+from .completion import kinds, names_of
 from .installed import installed_catalog
 from .options import Out
 
@@ -11,7 +14,10 @@ from .options import Out
 def list_components(
     kind: Annotated[
         str | None,
-        typer.Argument(help="tasks, models, projections, importances, metrics, studies or experiments."),
+        typer.Argument(
+            help="tasks, models, projections, importances, metrics, studies or experiments.",
+            autocompletion=kinds,
+        ),
     ] = None,
 ) -> None:
     """List components and named models, all or of one kind.
@@ -24,10 +30,14 @@ def list_components(
     """
     from ..report.listing import listing
 
-    print(listing(installed_catalog(), kind))
+    print(printable(listing(installed_catalog(), kind), lines=True))
 
 
-def info(name: Annotated[str, typer.Argument(help="A component or a named model.")]) -> None:
+def info(
+    name: Annotated[
+        str, typer.Argument(help="A component or a named model.", autocompletion=names_of(*KINDS))
+    ],
+) -> None:
     """Show what a component does, its options, what it needs and who provides it.
 
     Examples:
@@ -38,14 +48,14 @@ def info(name: Annotated[str, typer.Argument(help="A component or a named model.
     """
     from ..report.listing import describe
 
-    print(describe(installed_catalog(), name))
+    print(printable(describe(installed_catalog(), name), lines=True))
 
 
 def plugins() -> None:
     """List installed plugins and what is wrong with those that are broken."""
     from ..report.listing import plugin_table
 
-    print(plugin_table(installed_catalog()))
+    print(printable(plugin_table(installed_catalog()), lines=True))
 
 
 def runs(out: Out = None) -> None:
@@ -54,4 +64,4 @@ def runs(out: Out = None) -> None:
     from ..store.runs import Runs
 
     kept = Runs(out)
-    print(run_table(kept, kept.root))
+    print(printable(run_table(kept, kept.root), lines=True))

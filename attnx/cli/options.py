@@ -5,12 +5,24 @@ from typing import Annotated
 
 import typer
 
-Task = Annotated[str | None, typer.Option(help="Task.  [default: sdc-digits]")]
+from .completion import names_of
+
+Task = Annotated[
+    str | None, typer.Option(help="Task.  [default: sdc-digits]", autocompletion=names_of("task"))
+]
 Model = Annotated[
-    str | None, typer.Option(help="Model or named composition.  [default: what the task recommends]")
+    str | None,
+    typer.Option(
+        help="Model or named composition.  [default: what the task recommends]",
+        autocompletion=names_of("model"),
+    ),
 ]
 Projection = Annotated[
-    str | None, typer.Option(help="From scores to attention.  [default: the model's, or softmax]")
+    str | None,
+    typer.Option(
+        help="From scores to attention.  [default: the model's, or softmax]",
+        autocompletion=names_of("projection"),
+    ),
 ]
 Seeds = Annotated[str | None, typer.Option(help="Training seeds, as 0,1,2 or 0-9.  [default: 0]")]
 Limit = Annotated[

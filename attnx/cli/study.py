@@ -6,12 +6,16 @@ from typing import Annotated
 
 import typer
 
+from .completion import names_of
 from .installed import installed_catalog
 from .options import DataDir, Device, Json, Limit, Model, Projection, Seeds, Task, Train
 
 
 def study(
-    name: Annotated[str, typer.Argument(help="Study, with its options as NAME:key=value.")],
+    name: Annotated[
+        str,
+        typer.Argument(help="Study, with its options as NAME:key=value.", autocompletion=names_of("study")),
+    ],
     task: Task = None,
     model: Model = None,
     projection: Projection = None,

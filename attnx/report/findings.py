@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
 from ..request.spec import Choice, RunSpec
-from .markdown import format_number
-from .records import SCHEMA, Number, PluginUsed, Record
+from .numbers import Interval, Number, format_number, interval_of
+from .records import ARROWS, SCHEMA, PluginUsed, Record, Unselected
+
+if TYPE_CHECKING:
+    import pandas
 
 
 class Finding(Record):
@@ -29,9 +32,19 @@ class Finding(Record):
     source: str
 
     @property
-    def interval(self) -> str:
-        """The interval as tables show it; nothing where there is none."""
-        return "" if self.low is None else f"[{format_number(self.low)}, {format_number(self.high)}]"
+    def title(self) -> str:
+        """The measure with an arrow to the better side."""
+        return f"{self.measure} {ARROWS[self.direction]}".rstrip()
+
+    @property
+    def shown(self) -> str:
+        """The mean with its interval as tables show them."""
+        return f"{format_number(self.mean)} {self.interval or ''}".rstrip()
+
+    @property
+    def interval(self) -> Interval | None:
+        """The ends of the interval; None where there is none."""
+        return interval_of(self.low, self.high)
 
 
 class StudyReport(Record):
@@ -52,9 +65,32 @@ class StudyReport(Record):
         found = [f for f in self.findings if (f.setting, f.measure) == (setting, measure)]
         if not found:
             known = ", ".join(f"'{f.setting}' '{f.measure}'" for f in self.findings)
-            raise KeyError(f"No finding '{setting}' '{measure}' in this study: it has {known}.")
+            raise Unselected(f"No finding '{setting}' '{measure}' in this study: it has {known}.")
         return found[0]
 
     def to_json(self) -> str:
         """The report as JSON text."""
         return json.dumps(self.model_dump(mode="json", by_alias=True), indent=1, ensure_ascii=False) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> StudyReport:
+        """A report read back from its JSON text."""
+        return cls.model_validate_json(text)
+
+    def to_frame(self) -> pandas.DataFrame:
+        """The findings as a pandas DataFrame, one row each (needs pandas)."""
+        import pandas
+
+        return pandas.DataFrame([finding.model_dump() for finding in self.findings])
+
+    def to_markdown(self) -> str:
+        """The report as a Markdown page."""
+        from .markdown import study_page
+
+        return study_page(self)
+
+    def __repr__(self) -> str:
+        names = " · ".join(self.labels.values())
+        return f"<StudyReport {self.study.label}: {names}; {len(self.findings)} findings>"
+
+    __str__ = __repr__

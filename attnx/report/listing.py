@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from ..registry.schema import Composition, Experiment
     from .records import Report
 
-WIDTH = 100
+WIDEST = 100
 PLURALS = {"studies" if kind == "study" else f"{kind}s": kind for kind in KINDS}
 
 
@@ -152,17 +153,26 @@ def run_table(reports: Iterable[Report], root: Path) -> str:
 
 def columns(rows: Sequence[tuple[str, str]]) -> list[str]:
     """Two columns: names on the left, text wrapped on the right."""
-    left = min(max((len(name) for name, _ in rows), default=0), 36)
+    left = min(max((len(name) for name, _ in rows), default=0), 36, width() // 3)
     lines = []
     for name, text in rows:
-        wrapped = _wrap(text, WIDTH - left - 4) or [""]
-        lines.append(f"  {name:<{left}}  {wrapped[0]}".rstrip())
+        wrapped = _wrap(text, width() - left - 4) or [""]
+        if len(name) > left:  # a line of its own, so that what follows stays in its column
+            lines.append(f"  {name}")
+            wrapped = ["", *wrapped]
+        else:
+            lines.append(f"  {name:<{left}}  {wrapped[0]}".rstrip())
         lines += [f"  {'':<{left}}  {line}" for line in wrapped[1:]]
     return lines
 
 
-def _wrap(text: str, width: int = WIDTH) -> list[str]:
-    return textwrap.wrap(text, width, break_on_hyphens=False)
+def width() -> int:
+    """The columns of the terminal, or what COLUMNS says, and no more than a line is read well in."""
+    return min(WIDEST, max(40, shutil.get_terminal_size((WIDEST, 0)).columns))
+
+
+def _wrap(text: str, columns: int = 0) -> list[str]:
+    return textwrap.wrap(text, columns or width(), break_on_hyphens=False)
 
 
 def _capabilities(names: Sequence[str]) -> str:

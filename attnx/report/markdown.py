@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from ..escaping import markdown
+from .numbers import format_number
+
 if TYPE_CHECKING:
+    from .findings import StudyReport
     from .records import Report, Summary
-
-
-def format_number(value: float | None) -> str:
-    """A number as tables show it."""
-    return "–" if value is None else f"{value:.3f}"
 
 
 def page(report: Report) -> str:
@@ -20,20 +19,16 @@ def page(report: Report) -> str:
     rows = [s for s in report.summaries if s.group == "all"]
     by_class = [s for s in report.summaries if s.group != "all" and s.n]
     lines = [
-        f"# {report.labels['task']}, {report.labels['model']}",
+        f"# {markdown(report.labels['task'])}, {markdown(report.labels['model'])}",
         "",
-        f"Run `{report.fingerprint}`. Projection {report.labels.get('projection', 'none')}, "
+        f"Run `{report.fingerprint}`. Projection {markdown(report.labels.get('projection', 'none'))}, "
         f"seeds {', '.join(map(str, report.spec.seeds))}.",
         "",
-        *(
-            ["## Warnings", "", *(f"- {warning}" for warning in report.warnings), ""]
-            if report.warnings
-            else []
-        ),
+        *_warnings(report),
         *_verdicts(report),
         "## Data",
         "",
-        *(f"- {name}: {said}" for name, said in report.provenance.data.items()),
+        *(f"- {markdown(name)}: {markdown(said)}" for name, said in report.provenance.data.items()),
         "",
         "## Model quality on the test split",
         "",
@@ -73,13 +68,40 @@ def page(report: Report) -> str:
     return "\n".join(lines) + "\n"
 
 
+def study_page(report: StudyReport) -> str:
+    """A study's findings, beside what was published where something was."""
+    published = any(f.published is not None for f in report.findings)
+    head = ["setting", "measure", "mean", "interval", "n", *(["published", "in"] if published else [])]
+    rows = [
+        (
+            *(f.setting, f.title, format_number(f.mean), str(f.interval or "–"), str(f.n)),
+            *((format_number(f.published), f.source) if published else ()),
+        )
+        for f in report.findings
+    ]
+    lines = [
+        f"# {markdown(report.study.label)}: {markdown(report.labels['task'])}, "
+        f"{markdown(report.labels['model'])}",
+        "",
+        f"Projection {markdown(report.labels.get('projection', 'none'))}, "
+        f"seeds {', '.join(map(str, report.spec.seeds))}.",
+        "",
+        *_table(head, rows),
+        "",
+        "## Data",
+        "",
+        *(f"- {markdown(name)}: {markdown(said)}" for name, said in report.data.items()),
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def _covered(report: Report) -> str:
     """What the intervals speak of."""
     return "over seeds and examples" if len(report.spec.seeds) > 1 else "over examples, not over trainings"
 
 
 def _warnings(report: Report) -> list[str]:
-    lines = [f"- {warning}" for warning in report.warnings]
+    lines = [f"- {markdown(warning)}" for warning in report.warnings]
     return ["## Warnings", "", *lines, ""] if lines else []
 
 
@@ -90,11 +112,15 @@ def _verdicts(report: Report) -> list[str]:
     lines = ["## Verdict", ""] if report.verdicts else []
     for v in report.verdicts:
         if v.family is None:
-            lines += [f"**{v.explanation}, {v.heading}: {STATUS_IN_WORDS[v.status]}.** {v.reason}.", ""]
+            lines += [
+                f"**{markdown(v.explanation)}, {v.heading}: {STATUS_IN_WORDS[v.status]}.** "
+                f"{markdown(v.reason)}.",
+                "",
+            ]
             continue
         said = v.reason.partition(": ")[0]
-        lines += [f"- {v.family}: **{STATUS_IN_WORDS[v.status]}**, {said}", ""]
-        lines += [f"    - {row_in_words(row)} (sees: {row.sees})" for row in v.rows]
+        lines += [f"- {v.family}: **{STATUS_IN_WORDS[v.status]}**, {markdown(said)}", ""]
+        lines += [f"    - {markdown(row_in_words(row))} (sees: {row.sees})" for row in v.rows]
         lines += [""]
     return lines
 
@@ -105,8 +131,16 @@ def _names(s: Summary) -> tuple[str, ...]:
 
 def _numbers(s: Summary, baselines: Sequence[str]) -> tuple[str, ...]:
     beside = (format_number(s.baselines.get(name)) for name in baselines)
-    return format_number(s.mean), s.interval, format_number(s.sd), *beside, str(s.n), str(s.undefined)
+    return (
+        format_number(s.mean),
+        str(s.interval or "–"),
+        format_number(s.sd),
+        *beside,
+        str(s.n),
+        str(s.undefined),
+    )
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    return [f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *rows)]
+    body = ([markdown(cell) for cell in row] for row in rows)
+    return [f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *body)]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from ..types import Family
-from .markdown import format_number
+from .numbers import format_number
 from .records import Status, VerdictRow
 
 STATUS_IN_WORDS: Final[dict[Status, str]] = {

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from ..errors import UsageError
 from ..request.spec import RunSpec
-from .markdown import format_number, page
+from .markdown import page
+from .numbers import Interval, Number, format_number, interval_of
 
 if TYPE_CHECKING:
     import pandas
@@ -22,14 +22,6 @@ SCHEMA: Literal[1] = 1
 Heading = Literal["faithfulness", "interpretability"]
 Status = Literal["supported", "contradicted", "chance", "unknown"]
 ARROWS = {"up": "↑", "down": "↓", "none": ""}
-
-
-def _number(value: Any) -> float | None:
-    """JSON has no NaN: an undefined number is null."""
-    return None if value is None or math.isnan(value) else float(value)
-
-
-Number = Annotated[float | None, BeforeValidator(_number)]
 
 
 class Record(BaseModel):
@@ -64,14 +56,14 @@ class Summary(Record):
         return f"{name} {ARROWS[self.direction]}".rstrip()
 
     @property
-    def interval(self) -> str:
-        """The interval as tables show it."""
-        return f"[{format_number(self.low)}, {format_number(self.high)}]"
+    def interval(self) -> Interval | None:
+        """The ends of the interval; None where there is none."""
+        return interval_of(self.low, self.high)
 
     @property
     def shown(self) -> str:
         """The mean with its interval as tables show them."""
-        return f"{format_number(self.mean)} {self.interval}"
+        return f"{format_number(self.mean)} {self.interval or ''}".rstrip()
 
 
 class Curve(Record):
@@ -160,6 +152,20 @@ class Verdict(Record):
         return f"{self.explanation}, {of}: {STATUS_IN_WORDS[self.status]}. {self.reason}."
 
 
+class Unselected(KeyError):
+    """No row, or more than one, is what was asked for."""
+
+    def __str__(self) -> str:  # a KeyError shows its text quoted and escaped
+        return str(self.args[0])
+
+
+def _arguments(s: Summary) -> str:
+    """What selects a summary."""
+    parts = [repr(s.measure), f"metric={s.metric!r}"]
+    parts += [f"{key}={value!r}" for key in ("explanation", "reference") if (value := getattr(s, key))]
+    return f"select({', '.join(parts)})"
+
+
 class Report(Record):
     """Everything one run found."""
 
@@ -230,7 +236,7 @@ class Report(Record):
             known = (
                 ", ".join(repr(v.explanation) for v in found) or "none: no metric of this run has a verdict"
             )
-            raise KeyError(
+            raise Unselected(
                 f"No verdict on the {heading} of {explanation!r} in this report; there is {known}."
             )
         return chosen[0]
@@ -244,7 +250,15 @@ class Report(Record):
         reference: str | None = None,
         group: str = "all",
     ) -> Summary:
-        """The one summary of that measure; an error when there is none or more than one."""
+        """The one summary of that measure; an error lists what there is when there is none, or several.
+
+        Args:
+            measure: the name of the measure, such as "tau" or "aopc"; `report.summaries` has them all.
+            metric: its metric, where several have a measure of that name.
+            explanation: the importance method it is of.
+            reference: the importance method it is compared with.
+            group: "all", or the examples of one class, as "predicted=NAME".
+        """
         found = [
             s
             for s in self.summaries
@@ -253,6 +267,19 @@ class Report(Record):
             and s.explanation in (explanation, None)
             and (s.reference, s.group) == (reference, group)
         ]
-        if len(found) != 1:
-            raise KeyError(f"{len(found)} summaries of {measure!r} for {explanation!r} in group {group!r}")
-        return found[0]
+        if len(found) == 1:
+            return found[0]
+        near = found or [s for s in self.summaries if s.measure == measure] or list(self.summaries)
+        raise Unselected(
+            f"{len(found) or 'No'} summaries of {measure!r} for these arguments; choose one of: "
+            + "; ".join(dict.fromkeys(_arguments(s) for s in near if s.group in (group, "all")))
+        )
+
+    def __repr__(self) -> str:
+        names = " · ".join(self.labels.values())
+        said = "; ".join(
+            f"{v.explanation}, {v.heading}: {v.status}" for v in self.verdicts if v.family is None
+        )
+        return f"<Report {self.fingerprint or 'not stored'}: {names}; {said or 'no verdict'}>"
+
+    __str__ = __repr__

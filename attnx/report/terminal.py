@@ -2,58 +2,66 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
+from ..escaping import printable
 from .findings import StudyReport
-from .markdown import format_number
+from .numbers import format_number
 from .phrases import SEEN, STATUS_IN_WORDS, row_in_words
-from .records import ARROWS, Report, Summary
-
-WIDTH = 100
+from .records import Report, Summary
+from .tables import print_table, screen
 
 
 def print_report(report: Report, console: Console | None = None) -> None:
     """Print the model's quality, one line for every measure, and what explanations cost."""
-    console = console or _console()
-    console.print(_header(report), markup=False)
-    for warning in report.warnings:
-        console.print(f"warning: {warning}", style="yellow", markup=False)
-    if report.warnings:
-        console.print()
+    console = console or screen()
+    console.print(Text(_header(report)))
     _print_verdicts(report, console)
-    console.print(_measures(report))
+    _print_measures(report, console)
     console.print()
-    console.print(_costs(report))
+    _print_costs(report, console)
 
 
 def print_study(report: StudyReport, console: Console | None = None) -> None:
     """Print one line for every finding, beside the published value where there is one."""
-    console = console or _console()
+    console = console or screen()
     names = report.labels
-    console.print(
+    header = (
         f"\n{report.study.label} · {names['task']} · {names['model']} · {names['projection']}\n"
-        f"data: {_origin(report.data)}; {_seeds(len(report.spec.seeds))}\n",
-        markup=False,
+        f"data: {_origin(report.data)}; {_seeds(len(report.spec.seeds))}\n"
     )
+    console.print(Text(printable(header, lines=True)))
     published = any(finding.published is not None for finding in report.findings)
-    table = _table(
-        ["setting", "measure"], ["mean", "95 % interval"] + ["published"] * published, ["in"] * published
-    )
+    rows = []
     for f in report.findings:
-        measure = f"{f.measure} {ARROWS[f.direction]}".rstrip()
-        cells = [f.setting, measure, format_number(f.mean), f.interval]
+        cells = [f.setting, f.title, format_number(f.mean), str(f.interval or "")]
         cells += [format_number(f.published), f.source] if published else []
-        _add(table, cells)
-    console.print(table)
+        rows.append(cells)
+    numbers = ["mean", "95 % interval"] + ["published"] * published
+    print_table(console, ["setting", "measure"], numbers, rows, ["in"] * published)
 
 
-def _console() -> Console:
-    return Console(width=None if Console().is_terminal else WIDTH, highlight=False)
+def print_warnings(warnings: Sequence[str]) -> None:
+    """Print on stderr where a number cannot mean what it seems; those that differ in names alone are one."""
+    console = screen(stderr=True)
+    for warning in folded(warnings):
+        console.print(Text(f"warning: {printable(warning)}", style="yellow"))
+
+
+def folded(warnings: Sequence[str]) -> list[str]:
+    """Every kind of warning once, with how many more there are like it."""
+    alike: dict[str, list[str]] = {}
+    for warning in warnings:
+        alike.setdefault(re.sub(r"'[^']*'|[^ ]*\d[^ ]*", "…", warning), []).append(warning)
+    return [
+        first + (f" (and {len(others)} more like it, in the report)" if others else "")
+        for first, *others in alike.values()
+    ]
 
 
 def _header(report: Report) -> str:
@@ -63,11 +71,12 @@ def _header(report: Report) -> str:
     spread = f" ({min(accuracies):.3f}–{max(accuracies):.3f})" if len(accuracies) > 1 else ""
     majority = report.quality[0].majority
     f1 = sum(quality.f1 for quality in report.quality) / len(report.quality)
-    return (
+    header = (
         f"\n{names['task']} · {names['model']} · {names['projection']} · {_seeds(len(accuracies))}\n"
         f"data: {_origin(report.provenance.data)}\n"
         f"model quality on test: accuracy {mean:.3f}{spread}, macro F1 {f1:.3f}, majority {majority:.3f}\n"
     )
+    return printable(header, lines=True)
 
 
 STYLES = {"supported": "bold green", "contradicted": "bold red", "chance": "bold yellow", "unknown": "bold"}
@@ -77,13 +86,15 @@ def _print_verdicts(report: Report, console: Console) -> None:
     """The verdict on every explanation: each heading, and below it a line for every family of evidence."""
     for v in report.verdicts:
         heading = v.family is None
-        line = Text(f"{v.explanation} · {v.heading}: " if heading else f"  {v.family}: ")
+        line = Text(f"{printable(v.explanation)} · {v.heading}: " if heading else f"  {v.family}: ")
         line.append(STATUS_IN_WORDS[v.status], STYLES[v.status])
         console.print(line)
         said = v.reason if heading else v.reason.partition(": ")[0]
-        console.print(Padding(Text(f"{said}."), (0, 0, 0, 2 if heading else 4), expand=False))
+        console.print(Padding(Text(f"{printable(said)}."), (0, 0, 0, 2 if heading else 4), expand=False))
         for row in v.rows:
-            console.print(Padding(Text(row_in_words(row), style="dim"), (0, 0, 0, 4), expand=False))
+            console.print(
+                Padding(Text(printable(row_in_words(row)), style="dim"), (0, 0, 0, 4), expand=False)
+            )
         if v.rows:
             seen = dict.fromkeys(SEEN[row.sees] for row in v.rows)
             console.print(Padding(Text(f"({'; '.join(seen)})", style="dim"), (0, 0, 0, 4), expand=False))
@@ -98,21 +109,22 @@ def _origin(data: Mapping[str, str]) -> str:
     return ", ".join(filter(None, [" ".join(source), sizes]))
 
 
-def _measures(report: Report) -> Table:
+def _print_measures(report: Report, console: Console) -> None:
     """A line for every measure; with several explanations, those of each below its name."""
     rows = [summary for summary in report.summaries if summary.group == "all"]
     compared = any(row.reference for row in rows)
-    numbers = ["mean", "95 % interval", *report.baseline_names, "n (undefined)"]
-    table = _table(["measure", "reference"] if compared else ["measure"], numbers)
     explanations = list(dict.fromkeys(row.explanation for row in rows))
     several = len([name for name in explanations if name]) > 1
+    lines: list[list[str]] = []
     for explanation in explanations:
-        if several:
-            table.add_row(Text(explanation or "the model itself", style="bold"))
-        for row in rows:
-            if row.explanation == explanation:
-                _add(table, _cells(row, report.baseline_names, compared, indent=2 * several))
-    return table
+        lines += [[explanation or "the model itself"]] * several
+        lines += [
+            _cells(row, report.baseline_names, compared, indent=2 * several)
+            for row in rows
+            if row.explanation == explanation
+        ]
+    numbers = ["mean", "95 % interval", *report.baseline_names, "n (undefined)"]
+    print_table(console, ["measure", "reference"] if compared else ["measure"], numbers, lines)
 
 
 def _cells(row: Summary, baselines: Sequence[str], compared: bool, indent: int) -> list[str]:
@@ -120,37 +132,21 @@ def _cells(row: Summary, baselines: Sequence[str], compared: bool, indent: int) 
         " " * indent + row.title,
         *([row.reference or ""] if compared else []),
         format_number(row.mean),
-        row.interval,
+        str(row.interval or "–"),
         *(format_number(row.baselines.get(name)) for name in baselines),
         f"{row.n} ({row.undefined})",
     ]
 
 
-def _costs(report: Report) -> Table:
+def _print_costs(report: Report, console: Console) -> None:
     """Passes and milliseconds per explanation, of the methods that were asked for."""
     examples = int(report.provenance.data["test"]) * len(report.quality)
-    table = _table(["cost of an explanation"], ["passes", "ms"])
+    rows = []
     for cost in report.costs:
         if cost.method not in report.baseline_names:
             seconds = report.seconds[f"importance {cost.method}"]
-            _add(table, [cost.method, f"{cost.passes:.1f}", f"{1000 * seconds / examples:.2f}"])
-    return table
-
-
-def _table(names: Sequence[str], numbers: Sequence[str], notes: Sequence[str] = ()) -> Table:
-    """Names that fold where they are long, numbers that never do, and notes."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in names:
-        table.add_column(name, overflow="fold")
-    for name in numbers:
-        table.add_column(name, justify="right", no_wrap=True)
-    for name in notes:
-        table.add_column(name, style="dim", overflow="fold")
-    return table
-
-
-def _add(table: Table, cells: Sequence[str]) -> None:
-    table.add_row(*(Text(cell) for cell in cells))
+            rows.append([cost.method, f"{cost.passes:.1f}", f"{1000 * seconds / examples:.2f}"])
+    print_table(console, ["cost of an explanation"], ["passes", "ms"], rows)
 
 
 def _seeds(count: int) -> str:

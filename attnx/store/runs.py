@@ -69,4 +69,5 @@ def write_study(report: StudyReport, root: Path) -> Path:
     final = root / f"{report.study.name}-{name}"
     with written_aside(final) as folder:
         (folder / "study.json").write_text(report.to_json(), encoding="utf-8")
+        (folder / "study.md").write_text(report.to_markdown(), encoding="utf-8")
     return final

@@ -7,14 +7,16 @@ import pytest
 from rich.console import Console
 
 import attnx
-from attnx.report.terminal import print_report, print_study
+from attnx.report.numbers import format_number
+from attnx.report.tables import print_table
+from attnx.report.terminal import folded, print_report, print_study
 
 LONG = "gradient:of=logit,reduce=dot-embedding-abs,attention=fixed,normalise=false"
 SMALL = {"task": "sdc-text:train=60,dev=30,test=40", "training": {"epochs": 1}, "progress": False}
 
 
-def shown(report, printer=print_report):
-    console = Console(width=100, file=io.StringIO(), highlight=False)
+def shown(report, printer=print_report, width=100):
+    console = Console(width=width, file=io.StringIO(), highlight=False)
     printer(report, console)
     return console.file.getvalue()
 
@@ -45,8 +47,8 @@ def test_every_number_of_the_report_is_shown_whole(report):
     text = shown(report)
     for summary in report.summaries:
         if summary.group == "all" and summary.mean is not None:
-            assert f"{summary.mean:.3f}" in text
-            assert summary.interval in text
+            assert format_number(summary.mean) in text
+            assert str(summary.interval) in text
 
 
 def test_rows_stand_below_the_explanation_they_are_of(report):
@@ -95,3 +97,68 @@ def test_the_data_is_named_on_the_terminal_and_in_the_page(tmp_path):
     assert "mine.csv sha256" in page
     assert "## By class (predicted label)" in page
     assert "| entropy | attention |  | predicted=" in page
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_narrow_terminals_cut_no_number_and_fold_no_word_to_letters(report, width):
+    text = shown(report, width=width)
+    lines = text.splitlines()
+    assert max(len(line) for line in lines) <= width
+    assert not [line for line in lines if len(line.strip()) == 1]
+    for summary in report.summaries:
+        if summary.group == "all" and summary.mean is not None:
+            assert str(summary.interval) in text
+
+
+def test_a_table_that_does_not_fit_stands_row_by_row():
+    console = Console(width=40, file=io.StringIO())
+    rows = [["a long name of a measure", "loo", "0.123", "[0.100, 0.200]", "0.001"]]
+    print_table(console, ["measure", "reference"], ["mean", "95 % interval", "random"], rows)
+    assert console.file.getvalue().splitlines() == [
+        "a long name of a measure · loo",
+        "  mean 0.123",
+        "  95 % interval [0.100, 0.200]",
+        "  random 0.001",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "–"),
+        (0.0, "0.000"),
+        (0.12345, "0.123"),
+        (-0.0123, "-0.012"),
+        (0.000135, "0.000135"),
+        (-0.00456, "-0.00456"),
+        (0.0000123, "1.23e-05"),
+        (41.5, "41.500"),
+    ],
+)
+def test_small_numbers_keep_their_digits(value, text):
+    assert format_number(value) == text
+
+
+def test_warnings_that_differ_in_names_and_numbers_are_one():
+    said = [
+        "seed 0: no epoch helped",
+        "seed 1: no epoch helped",
+        "one training seed",
+        "'a' of 'b'",
+        "'c' of 'd'",
+    ]
+    assert folded(said) == [
+        "seed 0: no epoch helped (and 1 more like it, in the report)",
+        "one training seed",
+        "'a' of 'b' (and 1 more like it, in the report)",
+    ]
+
+
+def test_control_characters_of_labels_do_not_reach_the_terminal(tmp_path):
+    name = "red\x1b[31m\r"
+    rows = "".join(f"a good film,{name}\n" + "a bad film,no\n" for _ in range(20))
+    (tmp_path / "mine.csv").write_text("text,label\n" + rows, newline="")
+    report = attnx.evaluate(
+        f"csv:file={tmp_path / 'mine.csv'}", "average-add:embedding=4", metrics="entropy", progress=False
+    )
+    assert "\x1b" not in shown(report) + report.to_markdown()

@@ -1,0 +1,37 @@
+"""Names of components for shell completion, found as `attnx list` finds them."""
+
+from collections.abc import Callable
+
+from ..host.cards import Kind
+
+Complete = Callable[[str], list[str]]
+
+
+def names_of(*kinds: Kind) -> Complete:
+    """Completes names of these kinds, and named models with models."""
+
+    def complete(incomplete: str) -> list[str]:
+        from ..host.catalog import Catalog
+        from ..registry.text import summaries
+
+        catalog = Catalog.installed()
+        found = {component.name for kind in kinds for component in catalog.of_kind(kind)}
+        if "model" in kinds:
+            found |= set(summaries(catalog.plugins, "models") or ())
+        return sorted(name for name in found if name.startswith(incomplete))
+
+    return complete
+
+
+def dataset_names(incomplete: str) -> list[str]:
+    """Completes names of datasets."""
+    from ..host.catalog import Catalog
+
+    return sorted(name for name in Catalog.installed().registry.datasets if name.startswith(incomplete))
+
+
+def kinds(incomplete: str) -> list[str]:
+    """Completes what `attnx list` can list."""
+    from ..report.listing import PLURALS
+
+    return [kind for kind in (*PLURALS, "experiments") if kind.startswith(incomplete)]

@@ -1,0 +1,68 @@
+"""Text that is not ours, made harmless for the place it goes to.
+
+Labels, file names, provenance and what plugins say may hold anything at all. HTML is escaped by the
+page's templates; everything else is escaped here.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+# Control characters, and marks that turn the direction of what follows: they can forge what a reader sees.
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_MARKDOWN = re.compile(r"([\\`*_\[\]|~])")
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "↑": r"$\uparrow$",
+    "↓": r"$\downarrow$",
+    "–": "--",
+    "·": r"\textperiodcentered{}",
+}
+
+
+def printable(text: str, *, lines: bool = False) -> str:
+    """Text for a terminal: control characters as the escapes that write them; `lines` keeps line ends."""
+    shown = _CONTROL.sub(lambda found: found[0] if lines and found[0] == "\n" else _code(found[0]), text)
+    return _SURROGATE.sub(lambda found: _code(found[0]), shown)
+
+
+def _code(character: str) -> str:
+    named = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
+    return named.get(character) or (
+        f"\\x{ord(character):02x}" if ord(character) < 256 else f"\\u{ord(character):04x}"
+    )
+
+
+def markdown(text: str) -> str:
+    """Text for one cell or one line of Markdown, shown as it is: no markup, no tag, no new row."""
+    escaped = _MARKDOWN.sub(r"\\\1", printable(text))
+    return escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def latex(text: str) -> str:
+    """Text for a LaTeX table, shown as it is."""
+    return "".join(_LATEX.get(character, character) for character in printable(text))
+
+
+def script_json(value: Any) -> str:
+    """JSON that may stand inside a <script> element: nothing in it can end the element."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = _SURROGATE.sub(lambda found: _code(found[0]), text)
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text

@@ -1,0 +1,37 @@
+"""Numbers of a report: undefined ones, intervals, and how tables show them."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import BeforeValidator
+
+
+def format_number(value: float | None) -> str:
+    """A number as tables show it: three decimals, or three significant digits where those say little."""
+    if value is None:
+        return "–"
+    return f"{value:.3f}" if value == 0 or abs(value) >= 0.01 else f"{value:.3g}"
+
+
+def _number(value: Any) -> float | None:
+    """JSON has no NaN: an undefined number is null."""
+    return None if value is None or math.isnan(value) else float(value)
+
+
+Number = Annotated[float | None, BeforeValidator(_number)]
+
+
+class Interval(NamedTuple):
+    """The ends of a 95 % interval, as numbers; printed, as tables show them."""
+
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"[{format_number(self.low)}, {format_number(self.high)}]"
+
+
+def interval_of(low: float | None, high: float | None) -> Interval | None:
+    return None if low is None or high is None else Interval(low, high)
