@@ -156,9 +156,9 @@ class Lab:
         """The test split as the model reads it."""
         return self.batch(model, self.data.test)
 
-    def outputs(self, model: Model) -> Outputs:
-        """Probabilities and attention on the test split."""
-        encoded = self.test(model)
+    def outputs(self, model: Model, examples: Sequence[Example] | None = None) -> Outputs:
+        """Probabilities and attention on the test split, or on other examples."""
+        encoded = self.test(model) if examples is None else self.batch(model, examples)
         attention = torch.zeros(encoded.mask.shape, device=self._device)
         probabilities = torch.zeros(len(encoded), len(self.data.label_names), device=self._device)
         with evaluating(model):

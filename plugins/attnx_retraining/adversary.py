@@ -1,4 +1,9 @@
-"""Models trained to give the outputs of another model under other attention."""
+"""Models trained to give the outputs of another model under other attention.
+
+TVD is ½·Σ_c |p_c − q_c| over all classes, which for two is |p_1 − q_1|. The code of Wiegreffe and
+Pinter, which Wen et al. follow, has half of that for two classes: dividing their loss by ½, a λ of
+theirs is 2λ here, and a TVD that they report is 2·TVD.
+"""
 
 from __future__ import annotations
 
@@ -48,19 +53,19 @@ def _positive(p: Tensor) -> Tensor:
     return p.clamp_min(torch.finfo(p.dtype).tiny)
 
 
-def unfrozen(lab: Lab, base: Model, seed: int, options: AdversaryOptions) -> Model:
+def unfrozen(lab: Lab, base: Model, seed: int, options: AdversaryOptions, divergence: float) -> Model:
     """An entirely new model, trained to differ."""
-    objective = Away(base, options.distance, options.divergence)
+    objective = Away(base, options.distance, divergence)
     return _trained(lab, new_model(lab, seed), seed, "unfrozen", objective)
 
 
-def frozen(lab: Lab, base: Model, seed: int, options: AdversarialModelOptions) -> Model:
+def frozen(lab: Lab, base: Model, seed: int, options: AdversarialModelOptions, divergence: float) -> Model:
     """A copy of the base, of which the attention parameters, or all, are trained to differ."""
     model = copy_of(lab, base, seed, new_attention=False)
     if options.moves == "attention":
         free_attention_alone(lab, model)
     _nudge(model, seed)
-    objective = Away(base, options.distance, options.frozen_divergence)
+    objective = Away(base, options.distance, divergence)
     return _trained(lab, model, seed, f"frozen, {options.moves} moves", objective)
 
 

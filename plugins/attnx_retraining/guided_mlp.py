@@ -39,7 +39,8 @@ class GuidedMlp(Study):
         trained = list(zip(models["the model itself"], lab.seeds, strict=True))
         models["guide: trained"] = [guided(model, seed, "trained") for model, seed in trained]
         models["guide: adversarial"] = [
-            guided(unfrozen(theirs, model, seed, self.options), seed, "adversary") for model, seed in trained
+            guided(unfrozen(theirs, model, seed, self.options, self.options.divergence), seed, "adversary")
+            for model, seed in trained
         ]
         models["guide: own"] = [lab.model(seed, own) for seed in lab.seeds]
         return [

@@ -7,18 +7,12 @@ from pydantic import Field, field_validator
 from attnx import Options
 
 BelowOne = Annotated[float, Field(lt=1, allow_inf_nan=False)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class AdversaryOptions(Options):
     """How an adversary is driven away from the attention of a model."""
 
-    divergence: float = Field(
-        5e-4,
-        ge=0,
-        allow_inf_nan=False,
-        description="λ of an unfrozen adversary: what a nat of divergence of attention is worth in total "
-        "variation of outputs",
-    )
     distance: Literal["kl", "jsd"] = Field(
         "kl", description="divergence of attention: KL(adversary ‖ model), or Jensen–Shannon"
     )
@@ -27,7 +21,11 @@ class AdversaryOptions(Options):
 class AdversarialModelOptions(AdversaryOptions):
     """Options of `adversarial-model`."""
 
-    frozen_divergence: float = Field(1.0, ge=0, allow_inf_nan=False, description="λ of the frozen adversary")
+    divergences: tuple[Positive, ...] = Field(
+        (),
+        description="values of λ, joined by +: what a nat of divergence of attention is worth in total "
+        "variation of outputs; none: 0.001, 0.01, 0.1 and 1, and that of Wen et al. for this task and model",
+    )
     moves: Literal["attention", "all"] = Field(
         "attention",
         description="what may change in the frozen adversary: the attention parameters, or all of the "
@@ -36,11 +34,19 @@ class AdversarialModelOptions(AdversaryOptions):
     information: bool = Field(False, description="also report τ of mi-kendall for model and adversaries")
     clusters: Annotated[int, Field(ge=2)] | Literal["paper"] = Field(50, description="clusters of mi-kendall")
 
+    @field_validator("divergences")
+    @classmethod
+    def _distinct(cls, divergences: tuple[float, ...]) -> tuple[float, ...]:
+        if len(set(divergences)) < len(divergences):
+            raise ValueError("a value of λ is given twice")
+        return divergences
+
 
 class GuidedMlpOptions(AdversaryOptions):
     """Options of `guided-mlp`."""
 
     model: str = Field("mlp-add", description="the model that is guided, one that reads each unit alone")
+    divergence: Positive = Field(0.01, description="λ of the adversary among the guides")
 
 
 class InformationOptions(Options):

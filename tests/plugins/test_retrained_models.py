@@ -20,7 +20,7 @@ from attnx.run.lab import Lab
 from attnx.testing import ToyModel, check, toy_data
 from attnx_retraining.adversary import Away, frozen, kl_divergence, unfrozen
 from attnx_retraining.guided import Guided
-from attnx_retraining.options import AdversarialModelOptions, AdversaryOptions
+from attnx_retraining.options import AdversarialModelOptions, AdversaryOptions, GuidedMlpOptions
 from attnx_retraining.starts import copy_of, free_attention_alone, new_model
 
 
@@ -171,11 +171,11 @@ def test_frozen_adversary_changes_its_attention_alone(catalog: Catalog) -> None:
     lab = make_lab(catalog, "adversarial-model", spec())
     base = lab.model(0)
     before = weights(base)
-    adversary = frozen(lab, base, 0, AdversarialModelOptions())
+    adversary = frozen(lab, base, 0, AdversarialModelOptions(), 1.0)
     changed = {name for name, tensor in weights(adversary).items() if not torch.equal(tensor, before[name])}
     assert changed == {name for name in before if name.startswith("scorer.")}
     assert same(weights(base), before)
-    everything = frozen(lab, base, 0, AdversarialModelOptions(moves="all"))
+    everything = frozen(lab, base, 0, AdversarialModelOptions(moves="all"), 1.0)
     assert not torch.equal(everything.state_dict()["decoder.weight"], before["decoder.weight"])
 
 
@@ -186,7 +186,7 @@ def test_frozen_adversary_starts_beside_the_model_where_the_loss_has_a_slope(
     lab = make_lab(catalog, "adversarial-model", spec())
     base: Any = lab.model(0)
     copy: Any = copy_of(lab, base, 0, new_attention=False)
-    beside: Any = frozen(lab, base, 0, AdversarialModelOptions())
+    beside: Any = frozen(lab, base, 0, AdversarialModelOptions(), 1.0)
     near = zip(beside.parameters(), base.parameters(), strict=True)
     assert all(torch.allclose(a, b, rtol=0.1, atol=0.1) for a, b in near)
     loss = Away(base.double(), "kl", 1.0)  # in double precision, so that rounding is no slope
@@ -204,19 +204,29 @@ def test_frozen_adversary_starts_beside_the_model_where_the_loss_has_a_slope(
 
 def test_adversary_goes_further_from_the_model_the_more_that_is_worth(catalog: Catalog) -> None:
     asked = spec(model="average:embedding=16,hidden=16", training={"epochs": 12, "learning_rate": 0.01})
-    reports = {
-        worth: carry_out(catalog, f"adversarial-model:divergence={worth},frozen_divergence={worth}", asked)
-        for worth in (0, 0.01, 10)
-    }
-    for setting in ("frozen", "unfrozen"):
-        jsd = [value(report, setting, "jsd").mean for report in reports.values()]
+    report = carry_out(catalog, "adversarial-model:divergences=0.0001+0.01+10", asked)
+    for kind in ("frozen", "unfrozen"):
+        jsd = [value(report, f"{kind}, λ = {worth}", "jsd").mean for worth in ("0.0001", "0.01", "10")]
         assert jsd[0] < jsd[2]
         assert all(0 <= x <= math.log(2) for x in jsd)
-    assert value(reports[0], "unfrozen", "tvd").mean < 0.1
-    assert value(reports[0.01], "unfrozen", "tvd").mean < 0.1
-    for report in reports.values():
-        lost = value(report, "base", "accuracy").mean - value(report, "unfrozen", "accuracy").mean
-        assert value(report, "unfrozen", "accuracy lost").mean == pytest.approx(lost)
+    assert value(report, "unfrozen, λ = 0.0001", "tvd").mean < 0.1
+    assert value(report, "unfrozen, λ = 0.01", "tvd").mean < 0.1
+    for worth in ("0.0001", "0.01", "10"):
+        name = f"unfrozen, λ = {worth}"
+        lost = value(report, "base", "accuracy").mean - value(report, name, "accuracy").mean
+        assert value(report, name, "accuracy lost").mean == pytest.approx(lost)
+
+
+def test_no_single_divergence_hides_an_adversary(catalog: Catalog) -> None:
+    """Attention of a recurrent model can move at no cost; too small a λ leaves it where it was."""
+    asked = spec(training={"epochs": 12, "learning_rate": 0.02})
+    report = carry_out(catalog, "adversarial-model", asked)
+    swept = [f.setting for f in report.findings if f.measure == "jsd"]
+    assert swept[:4] == [f"frozen, λ = {worth}" for worth in ("0.001", "0.01", "0.1", "1")]
+    (free,) = [name for name in swept if name.startswith("unfrozen, at no cost")]
+    far, near = (value(report, name, "jsd").mean for name in (free, "unfrozen, λ = 0.001"))
+    assert far > max(0.3, near)
+    assert value(report, free, "accuracy lost").mean < 0.05
 
 
 def test_guided_mlp_finds_the_adversary_of_the_adversarial_study(
@@ -224,12 +234,11 @@ def test_guided_mlp_finds_the_adversary_of_the_adversarial_study(
 ) -> None:
     lab = make_lab(catalog, "adversarial-model", spec())
     base = lab.model(0)
-    trained = unfrozen(lab, base, 0, AdversaryOptions())
+    trained = unfrozen(lab, base, 0, AdversaryOptions(), 0.01)
     monkeypatch.setattr("attnx.run.workshop.train", None)
     mlp = make_lab(catalog, "guided-mlp", spec())
-    assert same(
-        weights(unfrozen(mlp.within("adversarial-model"), base, 0, AdversaryOptions())), weights(trained)
-    )
+    theirs = unfrozen(mlp.within("adversarial-model"), base, 0, GuidedMlpOptions(), 0.01)
+    assert same(weights(theirs), weights(trained))
 
 
 # Fixed representation and fixed attention.

@@ -23,7 +23,7 @@ STUDIES = {
     "uniform-attention": "uniform-attention",
     "seed-variance": "seed-variance",
     "guided-mlp": "guided-mlp:model=average",
-    "adversarial-model": "adversarial-model:information=true,clusters=8",
+    "adversarial-model": "adversarial-model:divergences=0.01+1,information=true,clusters=8",
     "fixed-representation": "fixed-representation:clusters=8",
     "fixed-attention": "fixed-attention:clusters=8",
     "sparsity-sweep": "sparsity-sweep:grid=-1+0+0.5,references=gradient+loo",
@@ -71,9 +71,9 @@ def test_second_run_trains_nothing_and_finds_the_same(
 def test_study_trained_from_nothing_finds_the_same(
     catalog: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = carry_out(catalog, "adversarial-model", spec())
+    first = carry_out(catalog, "adversarial-model:divergences=0.1", spec())
     monkeypatch.setenv("ATTNX_HOME", str(tmp_path / "another"))
-    assert carry_out(catalog, "adversarial-model", spec()).findings == first.findings
+    assert carry_out(catalog, "adversarial-model:divergences=0.1", spec()).findings == first.findings
 
 
 def test_study_from_the_command_line(cli: Any) -> None:
@@ -97,9 +97,10 @@ def test_study_from_the_command_line(cli: Any) -> None:
         ("sparsity-sweep:grid=0+0.5", (), "three or more different values"),
         ("sparsity-sweep:grid=0+x+0.5", (), "valid number"),
         ("sparsity-sweep:references=gradients", (), "Did you mean 'gradient'?"),
-        ("adversarial-model:divergence=-1", (), "greater than or equal to 0"),
+        ("adversarial-model:divergences=0", (), "greater than 0"),
+        ("adversarial-model:divergences=1+1", (), "a value of λ is given twice"),
         ("adversarial-model:distance=tvd", (), "'kl' or 'jsd'"),
-        ("adversarial-model:lambda=1", (), "Options: divergence, distance, frozen_divergence, moves"),
+        ("adversarial-model:lambda=1", (), "Options: distance, divergences, moves"),
         ("fixed-attention:clusters=40", (), "needs 80 test examples and there are 60: give clusters=30"),
         ("gumbel-gain:models=mlp+mlp,clusters=8", (), "a model is given twice"),
         ("gumbel-gain:models=mlq,clusters=8", (), "Did you mean 'mlp'?"),
