@@ -145,7 +145,7 @@ def study(
     out: str | Path | None = None,
     progress: bool = True,
 ) -> StudyReport:
-    """Carry out a study, such as "adversarial-model:divergence=0.01", on a task and a model.
+    """Carry out a study, such as "adversarial-model:divergences=0.01+0.1", on a task and a model.
 
     Args:
         name: the study with its options; `attnx list studies` lists them.

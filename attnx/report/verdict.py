@@ -67,7 +67,10 @@ def judge(
     level = 1 - ERROR / max(1, rows)
     verdicts: list[Verdict] = []
     for name, found in tested.items():
-        judged = [(t.family, _row(t, level, inversions.get(_name(t.metric), 0.0))) for t in found]
+        judged = [
+            (t.family, _row(t, level, inversions.get(_name(t.metric), 0.0), is_random=name == random))
+            for t in found
+        ]
         for heading, order in HEADINGS.items():
             lines = [
                 _of_family(heading, family, name, [row for of, row in judged if of == family], useless)
@@ -110,13 +113,15 @@ def _over_seeds(results: Sequence[SeedResult], like: Measurement) -> Array:
     return np.stack([m.values for r in results for m in r.observation.measurements if m.key == like.key])
 
 
-def _row(t: Tested, level: float, inversions: float) -> VerdictRow:
+def _row(t: Tested, level: float, inversions: float, *, is_random: bool) -> VerdictRow:
     sign = 1.0 if t.better == "up" else -1.0
-    gain = paired_interval(sign * t.values[:, :, None], sign * t.random[:, :, None], level)
+    values, random = sign * t.values[:, :, None], sign * t.random[:, :, None]
+    gain, alone = paired_interval(values, random, level), paired_interval(values, random)
     mean, low, high = float(gain.mean[0]), float(gain.low[0]), float(gain.high[0])
     at_random = float(mean_over_seeds(t.random[:, :, None])[0])
     way = sign * (t.best - at_random)  # from random scores to the best attainable
-    status = row_status(mean, low, high, way)
+    within = (float(alone.low[0]), float(alone.high[0]))
+    status = "chance" if is_random else row_status(mean, (low, high), within, way)
     return VerdictRow(
         metric=t.metric,
         measure=t.measure,
@@ -134,14 +139,20 @@ def _row(t: Tested, level: float, inversions: float) -> VerdictRow:
     )
 
 
-def row_status(gain: float, low: float, high: float, way: float) -> Status:
-    """What a gain over random scores, with its interval, says on the way to the best attainable."""
+def row_status(gain: float, corrected: tuple[float, float], alone: tuple[float, float], way: float) -> Status:
+    """What a gain over random scores says, on the way to the best attainable.
+
+    A difference is claimed where the interval that is corrected for the number of rows lies on one
+    side. That there is none to speak of is claimed of a family as a whole, where every row says so:
+    then each may say so by itself, and the interval `alone` is that of the row as if it were the only one.
+    """
+    low, high = corrected
     if not (np.isfinite([gain, low, high, way]).all() and way > 0):
         return "unknown"
     if low == high == 0:  # as where no decision flips at all: the test had nothing to see
         return "unknown"
     worth = WORTH_NAMING * way
-    if -worth < low and high < worth:
+    if -worth < alone[0] and alone[1] < worth:
         return "chance"
     if low > 0 and gain >= worth:
         return "supported"

@@ -20,7 +20,18 @@ FILLERS = {
     "friend": "sister brother neighbour cousin uncle teacher".split(),
 }
 DECIDING_TOPICS = ("film", "movie")
-OTHER_TOPICS = "hotel meal train museum weather concert garden party".split()
+# What is said of other things in words of their own: (negative, positive).
+OTHERS = {
+    "hotel": (("dirty", "spotless"), ("noisy", "quiet"), ("cramped", "spacious")),
+    "meal": (("bland", "tasty"), ("burnt", "crisp"), ("greasy", "delicious")),
+    "train": (("late", "punctual"), ("crowded", "empty"), ("slow", "fast")),
+    "museum": (("dusty", "modern"), ("confusing", "instructive"), ("closed", "open")),
+    "weather": (("rainy", "sunny"), ("stormy", "mild"), ("grey", "bright")),
+    "concert": (("shrill", "melodious"), ("sloppy", "precise"), ("muffled", "clear")),
+    "garden": (("bare", "blooming"), ("neglected", "tended"), ("muddy", "green")),
+    "party": (("stiff", "lively"), ("awkward", "cheerful"), ("rude", "friendly")),
+}
+OTHER_TOPICS = list(OTHERS)
 FEELINGS = (  # (negative, positive)
     ("dreadful", "wonderful"),
     ("dull", "gripping"),
@@ -38,11 +49,15 @@ FEELINGS = (  # (negative, positive)
 class PlantedDistractors(Task):
     """Short reviews of several things, of which what is said of the film alone decides the label.
 
-    One sentence judges the film, the others judge other things as strongly, and their judgements
-    are independent of the label. To know the label one must find the film's word (film, movie) and
-    read the feeling in its sentence (one word or two): both are the rationale. The film's word is the
-    same for either label; without it nobody could say which feeling counts. A model that reads each
-    word alone can count feelings at best.
+    One sentence judges the film, the others judge other things as strongly, and their judgements are
+    independent of the label. By default things are judged in words of their own (a film is dull or
+    gripping, a train late or punctual), and the film's one or two such words are the rationale:
+    everything else can be anything.
+
+    With feelings=shared all are judged in the same words. To know the label one must find the film's
+    word (film, movie) as well, which is the same for either label, and which feeling is in its
+    sentence: both are the rationale, but so much hangs on what stands near what that a model uses the
+    words around them too. A model that reads each word alone can count feelings at best.
     """
 
     provides = ("words",)
@@ -66,22 +81,23 @@ class PlantedDistractors(Task):
         return tuple(
             unit
             for i, (pattern, topic) in enumerate(zip(patterns, topics, strict=True))
-            for unit in _sentence(rng, pattern, topic, i == film)
+            for unit in self._sentence(rng, pattern, topic, i == film)
         )
 
-
-def _sentence(rng: np.random.Generator, pattern: str, topic: str, decides: bool) -> Text:
-    words = pattern.split()
-    said = int(rng.integers(2))  # what a sentence about another thing says
-    feelings = iter(rng.choice(len(FEELINGS), size=words.count("{feeling}"), replace=False).tolist())
-    units = []
-    for word in words:
-        slot = word.strip("{}")
-        if word == "{topic}":
-            units.append(Unit((topic, topic), deciding=decides))
-        elif word == "{feeling}":
-            pair = FEELINGS[next(feelings)]
-            units.append(Unit(pair, deciding=True) if decides else Unit.plain(pair[said]))
-        else:
-            units.append(Unit.plain(word if slot == word else str(rng.choice(FILLERS[slot]))))
-    return tuple(units)
+    def _sentence(self, rng: np.random.Generator, pattern: str, topic: str, decides: bool) -> Text:
+        words = pattern.split()
+        shared = self.options.feelings == "shared"
+        pairs = FEELINGS if decides or shared else OTHERS[topic]
+        said = int(rng.integers(2))  # what a sentence about another thing says
+        feelings = iter(rng.choice(len(pairs), size=words.count("{feeling}"), replace=False).tolist())
+        units = []
+        for word in words:
+            slot = word.strip("{}")
+            if word == "{topic}":
+                units.append(Unit((topic, topic), deciding=decides and shared))
+            elif word == "{feeling}":
+                pair = pairs[next(feelings)]
+                units.append(Unit(pair, deciding=True) if decides else Unit.plain(pair[said]))
+            else:
+                units.append(Unit.plain(word if slot == word else str(rng.choice(FILLERS[slot]))))
+        return tuple(units)

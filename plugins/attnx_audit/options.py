@@ -37,6 +37,11 @@ class DistractorsOptions(PlantedOptions):
     """Options of `planted-distractors`."""
 
     distractors: int = Field(2, ge=1, le=3, description="sentences about other things in a text")
+    feelings: Literal["own", "shared"] = Field(
+        "own",
+        description="own: other things are judged in words of their own; shared: in the same words, and the "
+        "word film decides which of them count",
+    )
 
 
 class PartlyOracleOptions(Options):

@@ -112,6 +112,13 @@ class SdcTextOptions(Sizes):
     segments: int = Field(20, ge=4, description="longest sentence, in words")
     train: int = Field(1000, ge=2, description="training sentences")
     evidence: int = Field(1, ge=1, le=3, description="words in a sentence that decide its label")
+    labels: Literal["true", "permuted"] = Field(
+        "true", description="permuted: dealt out anew within every split, so that nothing decides them"
+    )
+
+    @property
+    def also_provides(self) -> tuple[str, ...]:
+        return ("rationale",) if self.labels == "true" else ()
 
 
 class FcamOptions(Options):

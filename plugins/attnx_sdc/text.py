@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 
 from attnx import Example, Source, Task, TaskData
@@ -21,10 +23,11 @@ FILLER = (
 class SdcText(Task):
     """Sentences of filler with planted words that decide the label.
 
-    Words are shared between splits, as a vocabulary is; sentences are drawn anew.
+    Words are shared between splits, as a vocabulary is; sentences are drawn anew. With labels=permuted
+    the labels of a split are dealt out anew: nothing decides them, and there is no rationale.
     """
 
-    provides = ("words", "rationale")
+    provides = ("words",)
 
     def __init__(self, options: SdcTextOptions) -> None:
         self.options = options
@@ -32,7 +35,7 @@ class SdcText(Task):
     def load(self, source: Source) -> TaskData:
         seeds = np.random.SeedSequence(self.options.seed).spawn(len(SPLITS))
         train, dev, test = (
-            tuple(self._sentence(rng, f"{split}-{i}") for i in range(getattr(self.options, split)))
+            self._split(rng, split)
             for split, rng in zip(SPLITS, map(np.random.default_rng, seeds), strict=True)
         )
         return TaskData(
@@ -45,6 +48,16 @@ class SdcText(Task):
 
     def sample(self) -> TaskData:
         return SdcText(SdcTextOptions(train=24, dev=12, test=12)).load(Source())
+
+    def _split(self, rng: np.random.Generator, split: str) -> tuple[Example, ...]:
+        examples = tuple(self._sentence(rng, f"{split}-{i}") for i in range(getattr(self.options, split)))
+        if self.options.labels == "true":
+            return examples
+        labels = rng.permutation([example.label for example in examples]).tolist()
+        return tuple(
+            replace(example, label=label, rationale=None)
+            for example, label in zip(examples, labels, strict=True)
+        )
 
     def _sentence(self, rng: np.random.Generator, name: str) -> Example:
         length = int(rng.integers(self.options.segments // 2, self.options.segments + 1))

@@ -121,12 +121,35 @@ def test_an_explanation_is_not_judged_by_its_agreement_with_itself():
     assert judge(found, ["loo"], own="attention", random="random", inversions={}) == ()
 
 
+def test_random_scores_themselves_are_chance_by_definition():
+    found = results(("comprehensiveness", "erasure", COMPREHENSIVENESS, "attention", 0.4))
+    told = judge(found, ["random"], own="attention", random="random", inversions={})
+    assert {v.status for v in told} == {"chance"}
+
+
+def test_nothing_to_speak_of_needs_no_correction_as_every_row_of_the_family_must_say_so():
+    many = [(f"test {i}", "erasure", COMPREHENSIVENESS, "attention", 0.0) for i in range(12)]
+    told = verdict(results(*many), "erasure")
+    assert any(row.low < -0.05 or row.high > 0.05 for row in told.rows)  # corrected for twelve rows
+    assert told.status == "chance"
+    one_more = ("test of something", "erasure", COMPREHENSIVENESS, "attention", 0.5)
+    assert verdict(results(*many, one_more), "erasure").status == "supported"
+
+
 numbers = st.floats(-1, 1)
 
 
-@given(numbers, st.floats(0, 0.5), st.floats(0.1, 2))
-def test_swapping_better_and_worse_never_leaves_a_side_supported(gain, half, way):
-    there, back = (row_status(sign * gain, sign * gain - half, sign * gain + half, way) for sign in (1, -1))
+@given(numbers, st.floats(0, 0.5), st.floats(1, 3), st.floats(0.1, 2))
+def test_swapping_better_and_worse_never_leaves_a_side_supported(gain, half, wider, way):
+    there, back = (
+        row_status(
+            sign * gain,
+            (sign * gain - wider * half, sign * gain + wider * half),
+            (sign * gain - half, sign * gain + half),
+            way,
+        )
+        for sign in (1, -1)
+    )
     assert not there == back == "supported"
     assert (there == "chance") == (back == "chance")
     if there == "supported":
@@ -134,7 +157,8 @@ def test_swapping_better_and_worse_never_leaves_a_side_supported(gain, half, way
 
 
 @pytest.mark.parametrize(
-    "bad", [(np.nan, 0, 1, 1), (0.5, np.nan, np.nan, 1), (0.5, 0.4, 0.6, 0), (0, 0, 0, 1)]
+    "bad", [(np.nan, (0, 1), 1), (0.5, (np.nan, np.nan), 1), (0.5, (0.4, 0.6), 0), (0, (0, 0), 1)]
 )
 def test_without_an_interval_or_anything_to_see_nothing_is_told(bad):
-    assert row_status(*bad) == "unknown"
+    gain, interval, way = bad
+    assert row_status(gain, interval, interval, way) == "unknown"

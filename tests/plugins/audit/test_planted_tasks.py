@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from attnx import Example, Source, TaskData, UsageError
 from attnx.host.catalog import Catalog
 from attnx.request.resolve import resolve
 from attnx.request.spec import RunSpec
-from attnx_audit.distractors import DECIDING_TOPICS, FEELINGS, OTHER_TOPICS, PlantedDistractors
+from attnx_audit.distractors import DECIDING_TOPICS, FEELINGS, OTHER_TOPICS, OTHERS, PlantedDistractors
 from attnx_audit.options import DistractorsOptions, PronounsOptions
 from attnx_audit.planted import read_as
 from attnx_audit.pronouns import PRONOUNS, TITLES, PlantedPronouns
@@ -126,18 +127,33 @@ def test_every_pronoun_and_title_tells_the_label_by_itself() -> None:
     assert {sum(e.rationale or ()) for e in alone.train} == {1}
 
 
+def polarities(pairs: Iterable[tuple[str, str]]) -> dict[str, int]:
+    return {word: label for pair in pairs for label, word in enumerate(pair)}
+
+
+def test_things_are_judged_in_words_of_their_own() -> None:
+    lists = [polarities(pairs).keys() for pairs in (FEELINGS, *OTHERS.values())]
+    everything = [word for words_of_one in lists for word in words_of_one]
+    assert len(everything) == len(set(everything)) == sum(2 * len(p) for p in (FEELINGS, *OTHERS.values()))
+
+
+@pytest.mark.parametrize("feelings", ["own", "shared"])
 @pytest.mark.parametrize("distractors", [1, 2, 3])
-def test_the_sentence_about_the_film_decides_and_no_other(distractors: int) -> None:
-    polarity = {word: label for pair in FEELINGS for label, word in enumerate(pair)}
-    data = load("distractors", train=600, distractors=distractors)
+def test_the_sentence_about_the_film_decides_and_no_other(distractors: int, feelings: str) -> None:
+    of_film = polarities(FEELINGS)
+    polarity = (
+        of_film if feelings == "shared" else polarities([p for pairs in OTHERS.values() for p in pairs])
+    )
+    data = load("distractors", train=600, distractors=distractors, feelings=feelings)
     said_elsewhere = []
     for example in data.train:
         sentences = [sentence.split() for sentence in " ".join(example.units).split(" .") if sentence]
         assert len(sentences) == distractors + 1
         about_film = [s for s in sentences if set(s) & {*DECIDING_TOPICS}]
         (film,) = about_film
-        assert {polarity[word] for word in film if word in polarity} == {example.label}
-        assert words(example, deciding=True) == [w for w in film if w in polarity or w in DECIDING_TOPICS]
+        assert {of_film[word] for word in film if word in of_film} == {example.label}
+        deciding = {*of_film, *(DECIDING_TOPICS if feelings == "shared" else ())}
+        assert words(example, deciding=True) == [w for w in film if w in deciding]
         for other in sentences:
             if other is not film:
                 assert len(set(other) & {*OTHER_TOPICS}) == 1
