@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 class Task(Protocol):
     """Labelled examples made of units."""
 
+    needs: ClassVar[tuple[str, ...]] = ()  # of the model: "reads-query" where the answer depends on it
     provides: ClassVar[tuple[str, ...]] = ()
     dataset: ClassVar[str] = ""  # the entry of the registry that it reads
 

@@ -38,6 +38,7 @@ class AttentionClassifier(nn.Module, Generic[O], ABC):
         "decode",
         "deletion",
         "linear-decoder",
+        "reads-query",
     )
 
     def __init__(self, data: TaskData, projection: AttentionProjection, options: O) -> None:

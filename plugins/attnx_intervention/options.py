@@ -14,8 +14,11 @@ class PermutationOptions(Options):
 class AdversarialAttentionOptions(Options):
     """Options of `adversarial-attention`."""
 
-    epsilon: float = Field(
-        0.01, gt=0, le=1, description="largest change of the output, as total variation; .05 for questions"
+    epsilon: float | None = Field(
+        None,
+        gt=0,
+        le=1,
+        description="largest change of the output, as total variation; None: .01, or .05 with a query",
     )
     adversaries: int = Field(
         5, ge=1, description="where it is searched: attentions together, far from each other too"

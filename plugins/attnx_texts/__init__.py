@@ -8,6 +8,7 @@ ZHANG = (
 )
 ERASER = 'DeYoung et al., "ERASER: A Benchmark to Evaluate Rationalized NLP Models", ACL 2020'
 MATHEW = 'Mathew et al., "HateXplain: A Benchmark Dataset for Explainable Hate Speech Detection", AAAI 2021'
+BOWMAN = 'Bowman et al., "A large annotated corpus for learning natural language inference", EMNLP 2015'
 CAMBURU = (
     'Camburu et al., "e-SNLI: Natural Language Inference with Natural Language Explanations", NeurIPS 2018'
 )
@@ -48,6 +49,7 @@ def attnx_tasks() -> list[Card]:
               f'Zaidan and Eisner, "Modeling Annotators", EMNLP 2008; as in {ERASER}'),
         _task("hatexplain", "hatexplain:HateXplain", "HateXplainOptions", MATHEW),
         _task("esnli", "esnli:Esnli", "EsnliOptions", CAMBURU),
+        _task("snli", "snli:Snli", "SnliOptions", BOWMAN),
         _task("csv", "own_files:CsvFiles", "CsvOptions"),
         _task("jsonl", "own_files:JsonlFiles", "JsonlOptions"),
         _task("jsonl-rationales", "own_files:MarkedJsonlFiles", "MarkedJsonlOptions"),

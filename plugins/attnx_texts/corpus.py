@@ -40,6 +40,7 @@ class _Kept:
     words: tuple[str, ...]
     label: str
     rationale: tuple[bool, ...] | None
+    query: tuple[str, ...] | None
 
 
 @dataclass(slots=True)
@@ -103,6 +104,7 @@ def make_data(
                     units=kept.words,
                     label=number_of[kept.label],
                     rationale=kept.rationale,
+                    query=kept.query,
                 )
             )
     return TaskData(
@@ -139,7 +141,10 @@ def _take(
             continue
         ordinal = pool.total
         pool.total += 1
-        words = splitter.split(row.text) if isinstance(row.text, str) else splitter.take(row.text)
+        words = _words(row.text, splitter)
+        query = None if row.query is None else _words(row.query, splitter)
+        if query == ():
+            raise DataError(f"'{pool.origin}', line {row.line}: the query holds no word.")
         rationale = _rationale(row, len(words), pool.origin)
         reason = _reason_to_drop(row, words, options, pool.origin)
         if reason:
@@ -148,7 +153,11 @@ def _take(
         if options.max_length and len(words) > options.max_length:
             words = words[: options.max_length]
             rationale = None if rationale is None else rationale[: options.max_length]
-        pool.kept.append(_Kept(ordinal, row.index, row.line, words, label, rationale))
+        pool.kept.append(_Kept(ordinal, row.index, row.line, words, label, rationale, query))
+
+
+def _words(text: str | tuple[str, ...], splitter: WordSplitter) -> tuple[str, ...]:
+    return splitter.split(text) if isinstance(text, str) else splitter.take(text)
 
 
 def _reason_to_drop(row: Row, words: Sequence[str], options: TextOptions, origin: str) -> str:

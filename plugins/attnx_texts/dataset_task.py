@@ -20,7 +20,7 @@ from .samples import make_sample
 class DatasetTask(Task):
     """A dataset with known labels, a file a split; subclasses say what is different about theirs."""
 
-    provides = ("words",)
+    provides: ClassVar[tuple[str, ...]] = ("words",)
     dataset: ClassVar[str]
     known_labels: tuple[str, ...]
     kinds: ClassVar[tuple[str, ...]] = ("jsonl", "csv", "tsv")  # of files, by the end of their names

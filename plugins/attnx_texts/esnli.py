@@ -9,6 +9,7 @@ from .marked import SAMPLE, SIZES, cut_punctuation, read_stars
 from .options import EsnliOptions
 from .passages import SPLITS, Account, Marks, Passage, agreed, make_data
 from .reading import find_label, read_table
+from .samples import COLOURS
 
 FILES = {"train": "esnli_train*.csv", "dev": "esnli_dev.csv", "test": "esnli_test.csv"}
 LABELS = {"entailment": 0, "neutral": 1, "contradiction": 2}
@@ -22,7 +23,6 @@ PAIRS = (  # of the sample, every label in turn
 )
 Words = tuple[str, ...]
 Pair = tuple[Marks, Marks]  # of premise and hypothesis
-COLOURS = "red green blue white black grey pink brown violet orange yellow purple".split()
 
 
 class Esnli(Task):

@@ -178,6 +178,18 @@ class FileOptions(Options):
     test: Path | None = Field(None, description="test file")
     text: str = Field("text", min_length=1, description="column or key of texts")
     label: str = Field("label", min_length=1, description="column or key of labels")
+    query: str = Field(
+        "",
+        description="column or key of a second text, a question about the first; attention is on the first",
+    )
+
+    @property
+    def also_needs(self) -> tuple[str, ...]:
+        return ("reads-query",) if self.query else ()
+
+    @property
+    def also_provides(self) -> tuple[str, ...]:
+        return ("query",) if self.query else ()
 
 
 class CsvOptions(OwnOptions, FileOptions):
@@ -249,4 +261,22 @@ class EsnliOptions(AnnotatorOptions):
         "both",
         description="what attention is spread over: both sentences in a row, or one of them with the other "
         "as the query",
+    )
+
+    @property
+    def also_needs(self) -> tuple[str, ...]:
+        return () if self.units == "both" else ("reads-query",)
+
+    @property
+    def also_provides(self) -> tuple[str, ...]:
+        return () if self.units == "both" else ("query",)
+
+
+class SnliOptions(DatasetOptions):
+    """Options of `snli`."""
+
+    min_length: int = Field(1, ge=1, description="fewest words of a text; shorter ones are dropped")
+    min_count: int = Field(3, ge=1, description="words rarer than this in train are unknown to a model")
+    units: Literal["premise", "hypothesis"] = Field(
+        "premise", description="the sentence that attention is spread over; the other one is the query"
     )

@@ -64,7 +64,9 @@ class CsvFiles(_OwnFiles):
         self.options = options
 
     def read_file(self, path: Path) -> RowStream:
-        return read_table(path, self.options.text, self.options.label, self.options.delimiter)
+        return read_table(
+            path, self.options.text, self.options.label, self.options.delimiter, query=self.options.query
+        )
 
 
 class JsonlFiles(_OwnFiles):
@@ -80,7 +82,7 @@ class JsonlFiles(_OwnFiles):
         self.options = options
 
     def read_file(self, path: Path) -> RowStream:
-        return read_jsonl(path, self.options.text, self.options.label)
+        return read_jsonl(path, self.options.text, self.options.label, query=self.options.query)
 
 
 class MarkedJsonlFiles(_OwnFiles):
@@ -98,7 +100,9 @@ class MarkedJsonlFiles(_OwnFiles):
         self.options = options
 
     def read_file(self, path: Path) -> RowStream:
-        return read_jsonl(path, self.options.text, self.options.label, self.options.rationale)
+        return read_jsonl(
+            path, self.options.text, self.options.label, self.options.rationale, self.options.query
+        )
 
 
 def _find(path: Path, source: Source) -> Path:

@@ -16,6 +16,7 @@ class Row:
     text: str | tuple[str, ...]  # a tuple is words already
     label: str
     rationale: Any = None  # as the file has it, checked once the words are known
+    query: str | tuple[str, ...] | None = None  # a second text that the label depends on
 
 
 # A generator, so that whoever stops reading can close the file behind it.

@@ -9,6 +9,7 @@ import numpy as np
 from attnx import Example, TaskData
 
 SIZES = {"train": 12, "dev": 3, "test": 4}  # texts a label
+COLOURS = "red green blue white black grey pink brown violet orange yellow purple".split()
 FRAMES = (
     "we read the note about {} and {} in the morning",
     "the first page says {} but the last one says {} once more",
@@ -51,6 +52,25 @@ def make_sample(label_names: Sequence[str]) -> TaskData:
         for split, size in SIZES.items()
     )
     said = {"source": "a sample of made-up texts"}
+    return TaskData(train, dev, test, label_names=tuple(label_names), provenance=said)
+
+
+def make_pairs(label_names: Sequence[str], pairs: Sequence[tuple[str, str]]) -> TaskData:
+    """A few pairs of sentences for every label, the first to attend to, the second as the query."""
+    train, dev, test = (
+        tuple(
+            Example(
+                id=f"{split}-{label}-{number}",
+                units=tuple(first.format(COLOURS[number]).split()),
+                label=label,
+                query=tuple(second.split()),
+            )
+            for label, (first, second) in enumerate(pairs)
+            for number in range(size)
+        )
+        for split, size in SIZES.items()
+    )
+    said = {"source": "a sample of made-up pairs"}
     return TaskData(train, dev, test, label_names=tuple(label_names), provenance=said)
 
 

@@ -25,7 +25,13 @@ from attnx import Evidence, Example, js_divergence, total_variation
 from attnx.run.batching import evaluating
 from attnx.testing import ToyModel, toy_data
 from attnx_intervention import adversarial_attention
-from attnx_intervention.adversarial_attention import INSIDE, AdversarialAttention, random_starts, starts
+from attnx_intervention.adversarial_attention import (
+    INSIDE,
+    AdversarialAttention,
+    allowed_change,
+    random_starts,
+    starts,
+)
 from attnx_intervention.adversary import Objective, search
 from attnx_intervention.decoders import Change, DecodedChange, LinearChange, change_of, logits_of_units
 from attnx_intervention.options import AdversarialAttentionOptions
@@ -288,3 +294,10 @@ def test_sparse_attention_is_attacked_all_the_same() -> None:
     values = measure(AdversarialAttention(OPTIONS), evidence)
     assert values.isfinite().all()
     assert (values[:, 0] > 0.05).any()
+
+
+def test_a_question_allows_the_output_to_move_five_times_as_far() -> None:
+    for make, epsilon in ((toy, 0.01), (query_bilstm, 0.05)):
+        evidence = evidence_of(*make())
+        assert allowed_change(evidence, AdversarialAttentionOptions()) == epsilon
+        assert allowed_change(evidence, AdversarialAttentionOptions(epsilon=0.02)) == 0.02

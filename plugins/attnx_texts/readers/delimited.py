@@ -22,6 +22,7 @@ def read_table(
     label: str = "label",
     delimiter: str = "auto",
     only: Mapping[str, str] | None = None,
+    query: str = "",
 ) -> RowStream:
     """Rows of a table with a header; `only` gives values that other columns must have."""
     with closing(_records(path, delimiter_of(path, delimiter))) as cells:
@@ -32,6 +33,7 @@ def read_table(
             )
         header = [name.strip() for name in first[1]]
         text_at, label_at = (_column(path, header, name) for name in (text, label))
+        query_at = _column(path, header, query) if query else -1
         wanted = {_column(path, header, name): value for name, value in (only or {}).items()}
         for index, (line, record) in enumerate(cells):
             if len(record) != len(header):
@@ -49,7 +51,7 @@ def read_table(
                     f"'{path}', line {line}: label '{given}' stands for a missing one; remove the row, or "
                     "rename the class if it is one."
                 )
-            yield Row(index, line, record[text_at], given)
+            yield Row(index, line, record[text_at], given, query=record[query_at] if query else None)
 
 
 def read_zhang(path: Path, classes: int) -> RowStream:

@@ -11,7 +11,9 @@ from attnx import DataError, did_you_mean, read_json_lines
 from ..rows import Row, RowStream
 
 
-def read_jsonl(path: Path, text: str = "text", label: str = "label", rationale: str = "") -> RowStream:
+def read_jsonl(
+    path: Path, text: str = "text", label: str = "label", rationale: str = "", query: str = ""
+) -> RowStream:
     """Rows of a file of objects."""
     with closing(read_json_lines(path)) as lines:
         for index, (number, found) in enumerate(lines):
@@ -22,6 +24,7 @@ def read_jsonl(path: Path, text: str = "text", label: str = "label", rationale: 
                 _text(_value(found, text, where), text, where),
                 _label(_value(found, label, where), label, where),
                 found.get(rationale) if rationale else None,
+                _text(_value(found, query, where), query, where) if query else None,
             )
 
 

@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from attnx import DataError, Source, Task, TaskData, read_lines
+
+from .generated import GeneratedStories
+from .options import BabiOptions, GeneratedOptions
+from .stories import Asked, to_example
+
+
+class _Babi(Task):
+    """What the three tasks share.
+
+    A line of a file is "NUMBER SENTENCE", or "NUMBER QUESTION <tab> ANSWER <tab> NUMBERS" with the
+    numbers of the sentences that the answer follows from; number 1 begins a new story. Units are the
+    words of the sentences before the question, the query is the question, the label is the answer
+    among those of the training file. A share of the training stories, whole ones, is for dev.
+    """
+
+    provides: ClassVar[tuple[str, ...]] = ("words", "query", "rationale")
+    needs: ClassVar[tuple[str, ...]] = ("reads-query",)
+    name: ClassVar[str]
+    facts: ClassVar[int]
+
+    def __init__(self, options: BabiOptions) -> None:
+        self.options = options
+
+    def load(self, source: Source) -> TaskData:
+        fetched = source.fetch("babi")
+        files = {split: _find(fetched.folder, f"{self.name}_*{split}*.txt*") for split in ("train", "test")}
+        stories = [list(story) for story in _read(files["train"], "train")]
+        chosen = np.random.default_rng(self.options.seed).permutation(len(stories))
+        for_dev = set(chosen[: max(1, len(stories) * self.options.dev // 100)].tolist())
+        splits = {
+            "train": [asked for n, story in enumerate(stories) if n not in for_dev for asked in story],
+            "dev": [asked for n in sorted(for_dev) for asked in stories[n]],
+            "test": [asked for story in _read(files["test"], "test") for asked in story],
+        }
+        answers = sorted({asked.answer for asked in splits["train"]})
+        for asked in (*splits["dev"], *splits["test"]):
+            if asked.answer not in answers:
+                raise DataError(
+                    f"The answer '{asked.answer}' of question {asked.id} is none of the training file's."
+                )
+        train, dev, test = (
+            tuple(to_example(self._cut(asked), answers) for asked in splits[split])
+            for split in ("train", "dev", "test")
+        )
+        said = {
+            "files": ", ".join(path.name for path in files.values()),
+            "split": f"dev is {self.options.dev} % of the training stories, seed {self.options.seed}",
+        }
+        return TaskData(train, dev, test, tuple(answers), provenance={**fetched.provenance, **said})
+
+    def sample(self) -> TaskData:
+        options = GeneratedOptions(facts=self.facts, sentences=10, train=30, dev=12, test=12)
+        return GeneratedStories(options).load(Source())
+
+    def _cut(self, asked: Asked) -> Asked:
+        """The question with the last sentences alone, where only so many are wanted."""
+        most = self.options.max_sentences
+        left_out = max(0, len(asked.sentences) - most) if most else 0
+        kept = frozenset(position - left_out for position in asked.supporting if position >= left_out)
+        return replace(asked, sentences=asked.sentences[left_out:], supporting=kept)
+
+
+class BabiOne(_Babi):
+    """Where somebody is, told by one sentence of a story (bAbI task 1)."""
+
+    dataset = "babi"
+    name, facts = "qa1", 1
+
+
+class BabiTwo(_Babi):
+    """Where a thing is, told by two sentences: who has it, and where he is (bAbI task 2)."""
+
+    dataset = "babi"
+    name, facts = "qa2", 2
+
+
+class BabiThree(_Babi):
+    """Where a thing was before, told by three sentences of a story (bAbI task 3)."""
+
+    dataset = "babi"
+    name, facts = "qa3", 3
+
+
+def _find(folder: Path, pattern: str) -> Path:
+    found = sorted(folder.glob(pattern)) or sorted(folder.glob(f"**/en-10k/{pattern}"))
+    if len(found) != 1:
+        names = ", ".join(path.name for path in found) or "none"
+        raise DataError(f"'{folder}' must hold one file {pattern}; there is {names}.")
+    return found[0]
+
+
+def _read(path: Path, split: str) -> Iterator[list[Asked]]:
+    """The questions of every story of a file."""
+    told: dict[int, tuple[str, ...]] = {}  # sentences by their number
+    story: list[Asked] = []
+    for line, text in enumerate(read_lines(path), 1):
+        number, _, rest = text.strip().partition(" ")
+        if not number.isdecimal() or not rest:
+            raise DataError(f"'{path}', line {line}: a line is a number, a space and a sentence.")
+        if int(number) == 1:
+            if story:
+                yield story
+            told, story = {}, []
+        question, tab, answer = rest.partition("\t")
+        if tab:
+            story.append(_asked(question, answer, told, f"{split}-{line:06d}", f"'{path}', line {line}"))
+        else:
+            told[int(number)] = _words(rest)
+    if story:
+        yield story
+
+
+def _asked(question: str, answer: str, told: dict[int, tuple[str, ...]], name: str, where: str) -> Asked:
+    answer, _, numbers = answer.partition("\t")
+    positions = {number: position for position, number in enumerate(told)}
+    supporting = [int(number) for number in numbers.split() if number.isdecimal()]
+    missing = [number for number in supporting if number not in positions]
+    if missing or not answer.strip():
+        wrong = f"sentence {missing[0]} was not told before" if missing else "there is no answer"
+        raise DataError(f"{where}: {wrong}.")
+    if not told:
+        raise DataError(f"{where}: a question before any sentence.")
+    return Asked(
+        id=name,
+        sentences=tuple(told.values()),
+        question=_words(question),
+        answer=answer.strip().lower(),
+        supporting=frozenset(positions[number] for number in supporting),
+    )
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.strip().rstrip(".?").strip().lower().split())

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from random import Random
+
+from attnx import Source, Task, TaskData
+
+from .options import GeneratedOptions
+from .stories import Asked, to_example
+
+PEOPLE = ("anna", "boris", "clara", "david", "erin")
+PLACES = ("attic", "barn", "cellar", "library", "porch", "stable")
+THINGS = ("basket", "candle", "lantern", "rope")
+GOES = ("walked to", "hurried to", "returned to", "strolled to")
+TAKES = ("took", "picked up", "lifted")
+DROPS = ("dropped", "put down", "left")
+SPLITS = ("train", "dev", "test")
+
+
+class GeneratedStories(Task):
+    """Stories of our own with a question, whose supporting sentences are known.
+
+    With one fact: where is a person? The last sentence that moved him. With two: where is a thing?
+    Where its holder went last, or where it was dropped, and who took it or had it then. With three:
+    where was a thing before it came to a place? The sentences that brought it there, the one that took
+    its holder to the place before, and the one by which he has it. Every answer is equally frequent.
+    """
+
+    provides = ("words", "query", "rationale")
+    needs = ("reads-query",)
+
+    def __init__(self, options: GeneratedOptions) -> None:
+        self.options = options
+
+    def load(self, source: Source) -> TaskData:
+        train, dev, test = (
+            tuple(
+                to_example(self._asked(rng, f"{split}-{i}", PLACES[i % len(PLACES)]), PLACES)
+                for i in range(getattr(self.options, split))
+            )
+            for split, rng in ((split, Random(f"{self.options.seed} {split}")) for split in SPLITS)
+        )
+        said = {"source": f"generated stories, {self.options.facts} supporting sentences a question"}
+        return TaskData(train, dev, test, PLACES, provenance=said)
+
+    def sample(self) -> TaskData:
+        return GeneratedStories(GeneratedOptions(facts=self.options.facts, train=30, dev=12, test=12)).load(
+            Source()
+        )
+
+    def _asked(self, rng: Random, name: str, answer: str) -> Asked:
+        """A question with that answer: its place and the story's trade names."""
+        while True:
+            story = _Story(rng, things=self.options.facts > 1)
+            for _ in range(rng.randint(max(4, self.options.sentences // 2), self.options.sentences)):
+                story.tell()
+            questions = story.questions(self.options.facts)
+            if questions:
+                break
+        question, place, supporting = rng.choice(questions)
+        other = {place: answer, answer: place}
+        told = tuple(_renamed(words, other) for words in story.sentences)
+        return Asked(name, told, _renamed(question, other), answer, frozenset(supporting))
+
+
+def _renamed(words: tuple[str, ...], names: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(names.get(word, word) for word in words)
+
+
+Question = tuple[tuple[str, ...], str, set[int]]  # its words, the answer, supporting sentences
+
+
+@dataclass
+class _Story:
+    """A story as it is told, and all that follows from it."""
+
+    rng: Random
+    things: bool  # whether there are any
+    sentences: list[tuple[str, ...]] = field(default_factory=list)
+    places: dict[str, list[tuple[str, int]]] = field(default_factory=dict)  # of people: where, told when
+    holders: dict[str, tuple[str, int]] = field(default_factory=dict)  # of things: who, told when
+    stays: dict[str, list[tuple[str, set[int]]]] = field(default_factory=dict)  # of things: where, and why
+
+    def tell(self) -> None:
+        """One more sentence: somebody goes, takes or drops."""
+        person = _pick(self.rng, PEOPLE)
+        here = self.places.get(person, [])
+        held = [thing for thing, (who, _) in self.holders.items() if who == person]
+        free = [
+            thing
+            for thing in THINGS
+            if thing not in self.holders
+            and (thing not in self.stays or (here and self.stays[thing][-1][0] == here[-1][0]))
+        ]
+        deed = _pick(self.rng, ("go", "take", "drop")) if self.things else "go"
+        if deed == "drop" and held and here:
+            self._drop(person, _pick(self.rng, held))
+        elif deed == "take" and free and here:
+            self._take(person, _pick(self.rng, free))
+        else:
+            self._go(person, _pick(self.rng, [place for place in PLACES if not here or place != here[-1][0]]))
+
+    def _go(self, person: str, place: str) -> None:
+        now = self._say(f"{person} {_pick(self.rng, GOES)} the {place}")
+        self.places.setdefault(person, []).append((place, now))
+        for thing, (who, taken) in self.holders.items():
+            if who == person:
+                self.stays.setdefault(thing, []).append((place, {taken, now}))
+
+    def _take(self, person: str, thing: str) -> None:
+        now = self._say(f"{person} {_pick(self.rng, TAKES)} the {thing}")
+        place, came = self.places[person][-1]
+        if thing not in self.stays:
+            self.stays[thing] = [(place, {now, came})]
+        self.holders[thing] = (person, now)
+
+    def _drop(self, person: str, thing: str) -> None:
+        now = self._say(f"{person} {_pick(self.rng, DROPS)} the {thing}")
+        place, came = self.places[person][-1]
+        self.stays[thing][-1] = (place, {came, now})
+        del self.holders[thing]
+
+    def _say(self, text: str) -> int:
+        self.sentences.append(tuple(text.split()))
+        return len(self.sentences) - 1
+
+    def questions(self, facts: int) -> list[Question]:
+        """All questions of that many facts that the story answers."""
+        if facts == 1:
+            return [
+                (("where", "is", person), been[-1][0], {been[-1][1]}) for person, been in self.places.items()
+            ]
+        if facts == 2:
+            last = {thing: been[-1] for thing, been in self.stays.items()}
+            return [(("where", "is", "the", thing), place, why) for thing, (place, why) in last.items()]
+        return [
+            (
+                ("where", "was", "the", thing, "before", "the", after[0]),
+                before[0],
+                before[1] | after[1],
+            )
+            for thing, been in self.stays.items()
+            for before, after in pairwise(been)
+            if [place for place, _ in been].count(after[0]) == 1 and len(before[1] | after[1]) == 3
+        ]
+
+
+def _pick(rng: Random, among: list[str] | tuple[str, ...]) -> str:
+    return among[int(rng.random() * len(among))]

@@ -1,0 +1,37 @@
+"""A story with a question, and the example it becomes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from attnx import Example
+
+STOP = "."  # a unit of its own at the end of a sentence, never in the rationale
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question about the sentences that were told before it."""
+
+    id: str
+    sentences: tuple[tuple[str, ...], ...]  # words, without the full stop
+    question: tuple[str, ...]
+    answer: str
+    supporting: frozenset[int]  # positions of the sentences that the answer follows from
+
+
+def to_example(asked: Asked, answers: Sequence[str]) -> Example:
+    """The words of the story as units, the question as query, the words of supporting sentences marked."""
+    units: list[str] = []
+    marks: list[bool] = []
+    for position, words in enumerate(asked.sentences):
+        units += [*words, STOP]
+        marks += [position in asked.supporting] * len(words) + [False]
+    return Example(
+        id=asked.id,
+        units=tuple(units),
+        label=answers.index(asked.answer),
+        query=asked.question,
+        rationale=tuple(marks) if any(marks) else None,
+    )
