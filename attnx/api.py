@@ -45,8 +45,8 @@ def evaluate(
     Every component is a name, as on the command line ("sparsegen:lam=0.5"), or an object that
     follows the protocol. A model may be a class, which is built and trained, or a trained instance,
     which is measured as it is. Without `explanations` its attention is tested, or, where it shows
-    none, its gradient, or leave-one-out. A run with an object in it is not stored: its name could not say
-    what it was.
+    none, its gradient, or leave-one-out. A run with an object in it is computed each
+    time, as no name could say what it was, and stored where `out` is given alone.
 
     Args:
         task: labelled examples made of units; `attnx list tasks` lists the names.
@@ -123,7 +123,7 @@ def evaluate_spec(
     shown = progress or Progress()
     return carry_out(
         plan,
-        runs=Runs(Path(out) if out else None),
+        runs=Runs(Path(out)) if out else None,
         source=_source(catalog, data_dir, shown),
         fresh=fresh,
         keep=keep,

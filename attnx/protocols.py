@@ -155,6 +155,9 @@ class ImportanceMethod(Protocol):
         """Values [B, L], 0 off the mask, explaining the probability of class `target` [B]."""
         ...
 
+    def check(self, examples: Sequence[Example]) -> None:
+        """Refuse, before any training, examples that it will not be able to explain."""
+
 
 class _Measuring(Protocol):
     """What metrics of examples and of splits declare alike."""

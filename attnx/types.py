@@ -60,6 +60,7 @@ class TaskData:
     min_count: int = 1  # words rarer than this in train are not worth knowing
     provenance: Mapping[str, str] = field(default_factory=dict)
     fingerprint: str = ""  # filled in when the data is loaded
+    training_fingerprint: str = ""  # likewise: of what training sees of it
     source: Source | None = None  # likewise: where a model finds further files, such as word vectors
 
 
@@ -142,9 +143,8 @@ def _rationale(examples: Sequence[Example], unit_index: Tensor) -> Tensor:
     values = np.full(tuple(unit_index.shape), np.nan, dtype=np.float32)
     for row, example in enumerate(examples):
         if example.rationale is not None:
-            columns = unit_index[row].numpy()
             by_unit = np.array([*example.rationale, False], dtype=np.float32)
-            values[row] = by_unit[columns]  # -1 reads the False at the end
+            values[row] = by_unit[unit_index[row].numpy()]  # -1 reads the False at the end
     return torch.from_numpy(values)
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..types import Example, TaskData
 
 
-__all__ = ["Fetched", "Source", "fingerprint", "load_data"]
+__all__ = ["Fetched", "Source", "fingerprints", "load_data"]
 
 
 def load_data(task: Task, source: Source, limit: Limit) -> TaskData:
@@ -30,7 +30,8 @@ def load_data(task: Task, source: Source, limit: Limit) -> TaskData:
         test=_cut(data.test, limit.test),
     )
     _check(limited, limit)
-    return replace(limited, fingerprint=fingerprint(limited), source=source)
+    whole, trained_on = fingerprints(limited)
+    return replace(limited, fingerprint=whole, training_fingerprint=trained_on, source=source)
 
 
 def _cut(examples: tuple[Example, ...], most: int | None) -> tuple[Example, ...]:
@@ -56,17 +57,26 @@ def _check(data: TaskData, limit: Limit) -> None:
         )
 
 
-def fingerprint(data: TaskData) -> str:
-    """A hash of every example and feature."""
+def fingerprints(data: TaskData) -> tuple[str, str]:
+    """Hashes of every example and feature, and of those alone that training sees."""
     hashed = hashlib.sha256(repr(data.label_names).encode())
-    for split in (data.train, data.dev, data.test):
-        for example in split:
-            hashed.update(repr(example).encode())
-        hashed.update(b"|")
+    _add_examples(hashed, data.train)
+    _add_examples(hashed, data.dev)
+    trained_on = hashed.copy()
+    trained_on.update(str(data.min_count).encode())
+    rows = sorted({row for split in (data.train, data.dev) for e in split for row in e.rows or ()})
+    _add_examples(hashed, data.test)
     for array in (data.features, data.oracle):
         if array is not None:
             hashed.update(_bytes(array))
-    return hashed.hexdigest()
+            trained_on.update(_bytes(array[rows]))
+    return hashed.hexdigest(), trained_on.hexdigest()
+
+
+def _add_examples(hashed: hashlib._Hash, examples: tuple[Example, ...]) -> None:
+    for example in examples:
+        hashed.update(repr(example).encode())
+    hashed.update(b"|")
 
 
 def _bytes(array: np.ndarray[Any, Any]) -> bytes:

@@ -61,6 +61,11 @@ class Plan:
         return (*self.trained, *self.explanations, *self.baselines, *self.references, *self.metrics)
 
     @property
+    def names_weights(self) -> bool:
+        """Whether trained weights can be named: the model and its projection are, data by its content."""
+        return all(part.component is not None for part in self.trained if part is not self.task)
+
+    @property
     def repeatable(self) -> bool:
         """Whether the spec alone determines the run: not so when an object was passed in."""
         return all(part.component is not None for part in self.parts)

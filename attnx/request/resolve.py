@@ -31,7 +31,7 @@ REQUIRED: dict[Kind, tuple[str, ...]] = {
     "task": ("provides", "load"),
     "model": ("needs", "provides", "encode", "embed", "run", "decode", "reattend", "attention_parameters"),
     "projection": ("trains_by_expectation", "__call__"),
-    "importance": ("needs", "__call__"),
+    "importance": ("needs", "check", "__call__"),
     "study": ("needs", "__call__"),
     "metric": ("needs", "family", "measures", "reads_explanation", "whole_split"),
 }

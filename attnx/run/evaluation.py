@@ -23,7 +23,7 @@ from ..report.records import Provenance, Report
 from ..report.summarise import costs, curves, quality, summaries
 from ..report.verdict import judge
 from ..request.plan import Part, Plan
-from ..request.spec import Keep
+from ..request.spec import Keep, digest
 from ..store.examples import KeptIn
 from ..store.home import check_writable
 from ..store.identity import plugins_used, run_name
@@ -56,17 +56,35 @@ def carry_out(
     progress: Progress | None = None,
 ) -> Outcome:
     """Return the stored run of a plan, or compute and store it."""
-    runs, weights = runs or Runs(), weights or Weights()
+    given, runs, weights = runs, runs or Runs(), weights or Weights()
     source, progress = source or Source(), progress or Progress()
     if not plan.repeatable:
-        return Outcome(run(plan, "", source, weights, progress, keep), None, stored=False)
+        return _carry_out_once(plan, given, source, weights, progress, keep)
     name = run_name(plan, source, choose_device(plan.spec.device))
     found = None if fresh else runs.find(name, keep)
     if found is not None:
         return Outcome(found, runs.folder(name), stored=True)
     check_writable(runs.root, "--out")
     check_writable(weights.root, "ATTNX_HOME")
-    report = run(plan, name, source, weights, progress, keep)
+    return _stored(run(plan, name, source, weights, progress, keep), runs, keep)
+
+
+def _carry_out_once(
+    plan: Plan, runs: Runs | None, source: Source, weights: Weights, progress: Progress, keep: Keep
+) -> Outcome:
+    """Compute a run with an object in it, which no name can say; it is stored where a folder is given.
+
+    It is then called by what it found, and is never taken for the answer to another request.
+    """
+    if runs is None:
+        return Outcome(run(plan, "", source, weights, progress, keep), None, stored=False)
+    check_writable(runs.root, "--out")
+    report = run(plan, "", source, weights, progress, keep)
+    found = report.model_dump_json(exclude={"seconds"})
+    return _stored(report.model_copy(update={"fingerprint": f"object-{digest(found)}"}), runs, keep)
+
+
+def _stored(report: Report, runs: Runs, keep: Keep) -> Outcome:
     folder = runs.write(report, report.examples() if keep != "none" else None)
     return Outcome(report.with_examples(KeptIn(folder)), folder, stored=False)
 
@@ -79,24 +97,33 @@ def run(
     clock = _Clock()
     with clock("data"):
         data = load_data(plan.task.make(), source, plan.spec.limit)
+    explanations, references = _named(plan.explanations), _named(plan.references)
+    for named in (*explanations, *references):
+        named.component.check(data.test)
     workshop = Workshop(data, device, weights, progress)
     metrics = _named(plan.metrics)
     followed = [m for m in metrics if not m.component.whole_split and m.component.follows_training]
-    methods = (part.label for part in (*plan.explanations, *plan.references))
-    shown = tuple(dict.fromkeys(["attention", *methods]))
+    own = ["attention"] if "attention" in plan.model.provides else []
+    shown = tuple(dict.fromkeys([*own, *(named.label for named in (*explanations, *references))]))
     deletes = "deletion" in {*plan.task.provides, *plan.model.provides}
+    # An object has no name by which a course of training could be known again.
+    unnamed = {part.label for part in plan.metrics if part.component is None}
+    nameable = not any(named.label in unnamed for named in followed)
     results: list[SeedResult] = []
     hashes: dict[int, str] = {}
+    names: dict[int, str] = {}
     for seed in plan.spec.seeds:
         with clock("training"):
-            model, record = workshop.trained(plan, seed, followed)
+            model, record = workshop.trained(plan, seed, followed, kept=nameable)
         hashes[seed] = tensors_hash(model.state_dict())
+        if nameable and plan.names_weights:
+            names[seed] = workshop.name(plan, seed)
         with clock("measuring"):
             observation = observe(
                 model,
                 model.encode(data.test).to(device),
-                explanations=_named(plan.explanations),
-                references=_named(plan.references),
+                explanations=explanations,
+                references=references,
                 metrics=metrics,
                 baselines=_named(plan.baselines),
                 seed=seed,
@@ -128,6 +155,7 @@ def run(
             plugins=plugins_used(plan.parts),
             data=data_used(data),
             weights=hashes,
+            weights_folders=names,
             grouping="predicted label",
         ),
         environment=environment(device),

@@ -8,12 +8,11 @@ from dataclasses import dataclass, field, replace
 import torch
 from torch import Tensor
 
-from ..errors import PluginError
-from ..formulas.randomness import Randomness
 from ..progress import Progress
 from ..protocols import Metric, Model, SplitMetric
 from ..report.observations import Cost, Measurement, Observation, Traits
-from ..types import Batch, Corpus, Evidence, Importance, Trace, WithCurve
+from ..types import Batch, Corpus, Importance, Trace
+from .answers import answer_of, attention_evidence
 from .attribution import Named, attribute, trace_of
 from .batching import batches, evaluating
 from .keeping import Keeper
@@ -81,40 +80,6 @@ def _traits(values: Tensor, mask: Tensor) -> Tensor:
 def _summed(parts: list[Tensor]) -> Traits:
     signed, constant = torch.cat(parts).mean(0).tolist()
     return Traits(signed=signed > 0, constant=constant)
-
-
-def answer_of(named: Named, evidence: Evidence) -> tuple[Tensor, Tensor | None]:
-    """What a metric says of a batch: values [B, M], and a curve where it draws one.
-
-    Undefined where a score that was read is not finite, and so has no order.
-    """
-    metric: Metric = named.component
-    answer = metric(evidence)
-    values, curve = answer if isinstance(answer, WithCurve) else (answer, None)
-    rows, columns = len(evidence.trace.batch), len(metric.measures)
-    if values.shape != (rows, columns) and not (values.shape == (rows,) and columns == 1):
-        raise _misshapen(named, "values", values, (rows, columns))
-    points = None if metric.axis is None else (rows, len(metric.axis.points))
-    if (curve is None) != (points is None):
-        wrong = "an axis and gave no curve" if curve is None else "no axis and gave a curve"
-        raise PluginError(f"metric '{named.label}' declares {wrong}")
-    if curve is not None and points is not None and curve.shape != points:
-        raise _misshapen(named, "a curve", curve, points)
-    unread = _without_order(metric, evidence)[:, None]
-    values = values.detach().reshape(rows, columns).masked_fill(unread, torch.nan)
-    return values, None if curve is None else curve.detach().masked_fill(unread, torch.nan)
-
-
-def _misshapen(named: Named, what: str, found: Tensor, expected: tuple[int, ...]) -> PluginError:
-    return PluginError(f"metric '{named.label}' gave {what} of shape {tuple(found.shape)}, not {expected}")
-
-
-def _without_order(metric: Metric, evidence: Evidence) -> Tensor:
-    """[B] True where the explanation or the reference is not finite."""
-    read = [evidence.explanation] if metric.reads_explanation else []
-    read += [evidence.compared] if evidence.compared is not None else []
-    nothing = torch.zeros_like(evidence.trace.batch.lengths, dtype=torch.bool)
-    return sum((~importance.values.isfinite().all(1) for importance in read), nothing)
 
 
 def pairings(
@@ -193,12 +158,6 @@ class Gatherer:
             values=values.numpy(),
             curves=tuple((axis, line.double().numpy()) for axis, line in curves),
         )
-
-
-def attention_evidence(model: Model, trace: Trace, seed: int) -> Evidence:
-    """Evidence about attention itself."""
-    importance = Importance("attention", trace.attention, trace.predicted)
-    return Evidence(trace, importance, None, model, Randomness(seed))
 
 
 def attending(model: Model, trace: Trace, attention: Tensor) -> Trace:

@@ -17,9 +17,9 @@ from ..protocols import Model
 from ..report.observations import Epoch, TrainingRecord
 from ..request.spec import Training
 from ..types import Batch, TaskData, Trace
+from .answers import answer_of, attention_evidence
 from .attribution import Named, trace_of
 from .batching import batches, evaluating, shuffled
-from .measuring import answer_of, attention_evidence
 
 Objective = Callable[[Model, Batch], Tensor]
 

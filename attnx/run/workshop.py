@@ -37,12 +37,18 @@ class Workshop:
         with seeded(seed):
             return self._build(plan)
 
-    def trained(self, plan: Plan, seed: int, followed: Sequence[Named] = ()) -> tuple[Model, TrainingRecord]:
-        """The plan's model: given ready, found, or trained now."""
+    def name(self, plan: Plan, seed: int) -> str:
+        """The name of the plan's trained weights; none where its model is an object of the caller's."""
+        return weights_name(plan, self.data, seed, self.device) if plan.names_weights else ""
+
+    def trained(
+        self, plan: Plan, seed: int, followed: Sequence[Named] = (), *, kept: bool = True
+    ) -> tuple[Model, TrainingRecord]:
+        """The plan's model: given ready, found, or trained now; not `kept`, it is neither found nor kept."""
         ready = plan.model.make()
         if not isinstance(ready, type):
             return ready.to(self.device), TrainingRecord(course=(), best_epoch=0)
-        key = weights_name(plan, self.data, seed, self.device) if plan.repeatable else ""
+        key = self.name(plan, seed) if kept else ""
         with seeded(seed):
             model = self._build(plan)
             record = self.find_or_train(

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import os
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from stat import S_ISDIR
 from typing import Any
@@ -16,11 +13,14 @@ from typing import Any
 import torch
 
 from ..data.access import Source
-from ..errors import PluginError
 from ..report.records import PluginUsed
 from ..request.plan import Part, Plan
 from ..request.spec import canonical_json, digest
 from ..types import TaskData
+from .dependencies import library_versions, modules_behind, source_files
+
+# Where the core's part in training lies. Other rooms find, report, keep and print.
+TRAINING_ROOMS = ("run", "formulas", "types", "protocols")
 
 
 def run_name(plan: Plan, source: Source, device: torch.device) -> str:
@@ -30,7 +30,7 @@ def run_name(plan: Plan, source: Source, device: torch.device) -> str:
         plan.spec.canonical(),
         canonical_json([part.label for part in plan.parts]),  # rows of the report are called so
         _codes(plan.parts),
-        canonical_json(library_versions()),
+        canonical_json(library_versions(_modules(plan.parts))),
         device.type,
         canonical_json(_dataset(dataset, source) if dataset else None),
         canonical_json(_named_in_options(plan.parts, source)),
@@ -38,15 +38,20 @@ def run_name(plan: Plan, source: Source, device: torch.device) -> str:
 
 
 def weights_name(plan: Plan, data: TaskData, seed: int, device: torch.device) -> str:
-    """The name of trained weights."""
-    parts = plan.trained
+    """The name of trained weights: what training saw and what it was done with, nothing of the test split.
+
+    The task is no part of it: what it gives to training is.
+    """
+    parts = [part for part in plan.trained if part is not plan.task]
     return digest(
-        data.fingerprint,
+        data.training_fingerprint,
         canonical_json([part.choice.model_dump(mode="json") for part in parts]),
-        _codes(parts),
+        training_code(),
+        canonical_json({used.plugin: used.code for used in plugins_used(parts)}),
+        canonical_json(library_versions(_modules(parts))),
         canonical_json(_named_in_options([plan.model], data.source or Source())),
         canonical_json(plan.spec.training),
-        f"{seed}/{device.type}/{torch.__version__}",
+        f"{seed}/{device.type}",
     )
 
 
@@ -68,19 +73,6 @@ def plugins_used(parts: Sequence[Part]) -> tuple[PluginUsed, ...]:
         )
         for name in sorted(components)
     )
-
-
-@cache
-def library_versions() -> dict[str, str]:
-    """The installed version of everything that attnx depends on."""
-    found = {}
-    for requirement in requires("attnx") or []:
-        name = re.split(r"[^A-Za-z0-9._-]", requirement, maxsplit=1)[0]
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:  # an extra that is not installed
-            continue
-    return found
 
 
 def _codes(parts: Sequence[Part]) -> str:
@@ -128,12 +120,21 @@ def _stamps(path: Path) -> list[list[str | int]]:
 
 def code_hash(package: str) -> str:
     """A hash of a package's source files, found without importing it."""
-    spec = importlib.util.find_spec(package)
-    if spec is None:
-        raise PluginError(f"the source of package '{package}' cannot be found")
+    return _hash_of(source_files(package))
+
+
+def _hash_of(files: Mapping[str, Path]) -> str:
     hashed = hashlib.sha256()
-    for place in spec.submodule_search_locations or [spec.origin or ""]:  # folders, or a single file
-        folder = Path(place)
-        for file in sorted(folder.rglob("*.py")) if folder.is_dir() else [folder]:
-            hashed.update(file.relative_to(folder).as_posix().encode() + file.read_bytes())
+    for name, file in sorted(files.items()):
+        hashed.update(name.encode() + file.read_bytes())
     return hashed.hexdigest()[:16]
+
+
+@cache
+def training_code() -> str:
+    """A hash of the core's own part in training: what that imports of these rooms, and no other code."""
+    return _hash_of(modules_behind(("attnx.run.training", "attnx.run.workshop"), TRAINING_ROOMS))
+
+
+def _modules(parts: Sequence[Part]) -> list[str]:
+    return [part.component.card.target.partition(":")[0] for part in parts if part.component is not None]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..data.loading import fingerprint
+from ..data.loading import fingerprints
 from ..protocols import Task
 from ..types import Example, TaskData
 from .laws import law, require
@@ -60,4 +60,4 @@ def provided(task: Task) -> None:
 
 @law("task", "loading twice gives the same data")
 def repeatable(task: Task) -> None:
-    require(fingerprint(task.sample()) == fingerprint(task.sample()), "two samples differ")
+    require(fingerprints(task.sample()) == fingerprints(task.sample()), "two samples differ")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,10 @@ class Precomputed(ImportanceMethod):
         place = np.where(unit >= 0, self._starts[rows][:, None] + unit, -1)
         values = torch.from_numpy(self._flat[place]).to(trace.attention)  # [B, L]
         return values.masked_fill(~trace.batch.mask, 0.0)
+
+    def check(self, examples: Sequence[Example]) -> None:
+        for example in examples:
+            self._row(example)
 
     def _row(self, example: Example) -> int:
         row = self._rows.get(example.id)

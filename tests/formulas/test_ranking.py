@@ -7,9 +7,9 @@ import torch
 from torch import Tensor
 
 from attnx import Evidence, Example, Importance, Randomness, ranked
+from attnx.run.answers import attention_evidence
 from attnx.run.attribution import trace_of
 from attnx.run.batching import evaluating
-from attnx.run.measuring import attention_evidence
 from attnx.testing import ToyModel
 
 

@@ -11,9 +11,9 @@ import torch
 from torch import Tensor
 
 from attnx import AttentionProjection, Evidence, Example, Importance, Model, Randomness, TaskData
+from attnx.run.answers import answer_of
 from attnx.run.attribution import Named, trace_of
 from attnx.run.batching import evaluating
-from attnx.run.measuring import answer_of
 from attnx.testing import ToyModel, toy_data
 from attnx_encoders.bilstm import BiLstm
 from attnx_encoders.han import Han

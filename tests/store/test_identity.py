@@ -16,7 +16,8 @@ from attnx.registry.datasets import Dataset
 from attnx.request.plan import Plan
 from attnx.request.resolve import resolve
 from attnx.request.spec import RunSpec
-from attnx.store.identity import library_versions, plugins_used, run_name, weights_name
+from attnx.store.dependencies import library_versions
+from attnx.store.identity import plugins_used, run_name, training_code, weights_name
 
 CPU = torch.device("cpu")
 
@@ -52,12 +53,23 @@ def test_another_spec_has_another_name(catalog: Catalog, change: dict[str, Any])
     assert run_name(plan(catalog, **change), Source(), CPU) != run_name(plan(catalog), Source(), CPU)
 
 
-def test_another_library_makes_another_run(catalog: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
-    versions = library_versions()
-    assert {"torch", "captum", "numpy", "scikit-learn"} <= versions.keys()
-    before = run_name(plan(catalog), Source(), CPU)
-    monkeypatch.setattr("attnx.store.identity.library_versions", lambda: versions | {"captum": "99"})
-    assert run_name(plan(catalog), Source(), CPU) != before
+def test_another_version_of_a_library_that_takes_part_makes_another_run(
+    catalog: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from attnx.store import dependencies
+
+    explained = plan(catalog, explanations=("integrated-gradients",), metrics=("importance-entropy",))
+    before = [run_name(asked, Source(), CPU) for asked in (plan(catalog), explained)]
+    installed = dependencies.version
+    monkeypatch.setattr(dependencies, "version", lambda name: "99" if name == "captum" else installed(name))
+    after = [run_name(asked, Source(), CPU) for asked in (plan(catalog), explained)]
+    assert (before[0] == after[0], before[1] == after[1]) == (True, False)
+
+
+def test_tools_and_libraries_that_take_no_part_are_not_counted() -> None:
+    names = library_versions(["attnx_encoders.bilstm", "attnx_projections.sparsemax"])
+    assert {"torch", "numpy", "scipy", "scikit-learn"} <= names.keys()
+    assert not {"ruff", "mypy", "pandas", "captum", "matplotlib", "pytest", "datasets"} & names.keys()
 
 
 def test_a_file_deep_in_the_data_directory_counts_and_that_of_another_dataset_does_not(
@@ -207,7 +219,28 @@ def test_weights_depend_on_data_and_seed_and_not_on_metrics(catalog: Catalog) ->
     name = weights_name(asked, data, 0, CPU)
     assert weights_name(plan(catalog, metrics=("entropy", "focus")), data, 0, CPU) == name
     assert weights_name(asked, data, 1, CPU) != name
-    assert weights_name(asked, replace(data, fingerprint="other"), 0, CPU) != name
+    assert weights_name(asked, replace(data, training_fingerprint="other"), 0, CPU) != name
+
+
+def test_weights_know_nothing_of_the_test_split(catalog: Catalog) -> None:
+    for task in ("sdc-text:train=40,dev=20", "sdc-digits:train=40,dev=20"):
+        found = set()
+        for limit in ({"test": 5}, {"test": 9}):
+            asked = plan(catalog, task=task, model="fcam", limit=limit)
+            found.add(names(asked, Source())[1])
+        assert len(found) == 1
+        assert names(plan(catalog, task=task, model="fcam", limit={"dev": 5}), Source())[1] not in found
+
+
+def test_weights_depend_on_the_part_of_the_core_that_trains(monkeypatch: pytest.MonkeyPatch) -> None:
+    from attnx.store import identity
+
+    seen: list[set[str]] = []
+    monkeypatch.setattr(identity, "_hash_of", lambda files: str(seen.append(set(files))))
+    training_code.__wrapped__()
+    assert {"attnx.run.training", "attnx.run.batching", "attnx.types", "attnx.formulas.deception"} <= seen[0]
+    assert not [name for name in seen[0] if name.split(".")[1] in ("cli", "report", "store", "data", "api")]
+    assert not {"attnx.run.evaluation", "attnx.run.measuring"} & seen[0]
 
 
 def test_every_package_of_a_plugin_is_part_of_its_code(catalog: Catalog) -> None:

@@ -1,0 +1,91 @@
+"""What code depends on, read from its import statements without running it."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import sys
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib.metadata import packages_distributions, version
+from pathlib import Path
+
+from ..errors import PluginError
+
+# What every run computes with, whatever takes part in it.
+ALWAYS = frozenset({"numpy", "scipy", "sklearn", "torch"})
+
+
+def library_versions(modules: Iterable[str]) -> dict[str, str]:
+    """The installed version of every library that these modules, and those beside them they use, import."""
+    names = ALWAYS.union(*map(_libraries_of, modules))
+    installed = _distributions()
+    return {name: version(name) for package in names for name in installed.get(package, ())}
+
+
+def modules_behind(roots: Iterable[str], rooms: Iterable[str] = ()) -> dict[str, Path]:
+    """The source files of the modules that these import of their own package, themselves included.
+
+    Where rooms are given, of these rooms of the package alone.
+    """
+    waiting = list(roots)
+    package = waiting[0].partition(".")[0]
+    inside = tuple(f"{package}.{room}" for room in rooms) or (package,)
+    files = source_files(package)
+    found = {name: files[name] for name in waiting if name in files}
+    while waiting:
+        for name in _imports(waiting.pop(), files):
+            there = any(name == room or name.startswith(f"{room}.") for room in inside)
+            if there and name in files and name not in found:
+                found[name] = files[name]
+                waiting.append(name)
+    return found
+
+
+def source_files(package: str) -> dict[str, Path]:
+    """The source files of a package, or of a single module, by the name they are imported by."""
+    spec = importlib.util.find_spec(package)
+    if spec is None:
+        raise PluginError(f"the source of package '{package}' cannot be found")
+    found: dict[str, Path] = {}
+    for place in spec.submodule_search_locations or [spec.origin or ""]:  # folders, or a single file
+        folder = Path(place)
+        for file in sorted(folder.rglob("*.py")) if folder.is_dir() else [folder]:
+            inner = file.relative_to(folder).with_suffix("").parts if file != folder else ()
+            found[".".join((package, *inner)).removesuffix(".__init__")] = file
+    return found
+
+
+def _imports(module: str, files: dict[str, Path]) -> set[str]:
+    """Every name that a module imports, or may import from: those for type checking alone left out."""
+    file = files.get(module)
+    if file is None:
+        return set()
+    parent = module if file.name == "__init__.py" else module.rpartition(".")[0]
+    return set(_named(ast.parse(file.read_bytes()), parent))
+
+
+def _named(node: ast.AST, parent: str) -> Iterator[str]:
+    if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+        return
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    if isinstance(node, ast.ImportFrom):
+        up = parent.split(".")[: len(parent.split(".")) - (node.level - 1)] if node.level else []
+        origin = ".".join([*up, *([node.module] if node.module else [])])
+        yield origin
+        yield from (f"{origin}.{alias.name}" for alias in node.names)
+    for child in ast.iter_child_nodes(node):
+        yield from _named(child, parent)
+
+
+@cache
+def _libraries_of(module: str) -> set[str]:
+    files = modules_behind([module])
+    names = {name.partition(".")[0] for inner in files for name in _imports(inner, files)}
+    return names - sys.stdlib_module_names - {"attnx", module.partition(".")[0]}
+
+
+@cache
+def _distributions() -> dict[str, list[str]]:
+    return {package: sorted(set(names)) for package, names in packages_distributions().items()}
