@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    task: Any = "sdc-digits",
+    task: Any = None,
     model: Any = None,
     *,
     projection: Any = None,
@@ -49,9 +49,9 @@ def evaluate(
     time, as no name could say what it was, and stored where `out` is given alone.
 
     Args:
-        task: labelled examples made of units; `attnx list tasks` lists the names.
+        task: labelled examples made of units; `attnx list tasks` lists the names; by default the registry's.
         model: what is trained and explained; by default what the task recommends.
-        projection: from scores to attention; by default the model's, or softmax.
+        projection: from scores to attention; by default the model's, or the registry's.
         explanations: importance methods under test, one or several; by default attention, where it is shown.
         references: importance methods to compare with, one or several; by default the metrics' usual ones.
         metrics: one or several; by default all cheap ones that apply.
@@ -78,7 +78,7 @@ def evaluate(
         return Choice(name=name)
 
     spec = validated(
-        task=choice("task", task),
+        task=None if task is None else choice("task", task),
         model=None if model is None else choice("model", model),
         projection=None if projection is None else choice("projection", projection),
         explanations=tuple(choice("importance", thing) for thing in _several(explanations)),
@@ -124,7 +124,7 @@ def evaluate_spec(
     return carry_out(
         plan,
         runs=Runs(Path(out)) if out else None,
-        source=_source(catalog, data_dir, shown),
+        source=find_source(catalog, data_dir, shown),
         fresh=fresh,
         keep=keep,
         progress=shown,
@@ -133,7 +133,7 @@ def evaluate_spec(
 
 def study(
     name: str,
-    task: str = "sdc-digits",
+    task: str | None = None,
     model: str | None = None,
     *,
     projection: str | None = None,
@@ -182,13 +182,13 @@ def study_spec(
     from .run.study import carry_out_study
 
     shown = progress or Progress()
-    source = _source(catalog, data_dir, shown)
+    source = find_source(catalog, data_dir, shown)
     return carry_out_study(name, spec, catalog, source, shown, Path(out) if out else None)
 
 
 def fetch_dataset(name: str) -> Path:
     """The folder of a dataset of the registry, fetched when it is not on this machine yet."""
-    return _source(Catalog.installed(), None, Progress()).fetch(name).folder
+    return find_source(Catalog.installed(), None, Progress()).fetch(name).folder
 
 
 def _several(things: Any) -> Sequence[Any]:
@@ -215,9 +215,11 @@ def _installed() -> Catalog:
     return catalog
 
 
-def _source(catalog: Catalog, data_dir: str | Path | None, progress: Progress) -> Source:
+def find_source(catalog: Catalog, data_dir: str | Path | None, progress: Progress) -> Source:
+    """Where tasks find their files: the user's folder or the one ATTNX_DATA names, and the cache."""
     from .data.access import Source
     from .store.home import home
 
     local = Path(data_dir) if data_dir else None
-    return Source.configured(catalog.registry.datasets, home() / "data", local, progress)
+    registry = catalog.registry
+    return Source.configured(registry.datasets, home() / "data", local, progress, registry.defaults.task)

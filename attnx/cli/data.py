@@ -107,12 +107,10 @@ def clear(
 
 
 def _source(data_dir: Path | None) -> "Source":
-    from ..data.access import Source
+    from ..api import find_source
     from ..progress import Progress
-    from ..store.home import home
 
-    datasets = installed_catalog().registry.datasets
-    return Source.configured(datasets, home() / "data", data_dir, Progress())
+    return find_source(installed_catalog(), data_dir, Progress())
 
 
 def _state(source: "Source", name: str, dataset: "Dataset") -> str:

@@ -9,7 +9,7 @@ import typer
 from ..request.spec import Keep
 from .completion import names_of
 from .installed import installed_catalog
-from .options import DataDir, Device, Json, Limit, Model, Out, Projection, Seeds, Task, Train
+from .options import DataDir, Device, Json, Limit, Model, Out, Projection, Seeds, Task, Train, usual
 
 
 def evaluate(
@@ -19,7 +19,8 @@ def evaluate(
     explanation: Annotated[
         list[str] | None,
         typer.Option(
-            help="Importance method under test (repeatable).  [default: attention, if the model has any]",
+            help="Importance method under test (repeatable).  "
+            f"[default: the first that the model can give of {usual('explanations')}]",
             autocompletion=names_of("importance"),
         ),
     ] = None,

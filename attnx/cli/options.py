@@ -5,10 +5,17 @@ from typing import Annotated
 
 import typer
 
+from ..registry.text import scan_default
 from .completion import names_of
 
+
+def usual(name: str) -> str:
+    """What is taken where an option is not given, for its help."""
+    return scan_default(name) or "none"
+
+
 Task = Annotated[
-    str | None, typer.Option(help="Task.  [default: sdc-digits]", autocompletion=names_of("task"))
+    str | None, typer.Option(help=f"Task.  [default: {usual('task')}]", autocompletion=names_of("task"))
 ]
 Model = Annotated[
     str | None,
@@ -20,7 +27,7 @@ Model = Annotated[
 Projection = Annotated[
     str | None,
     typer.Option(
-        help="From scores to attention.  [default: the model's, or softmax]",
+        help=f"From scores to attention.  [default: the model's, or {usual('projection')}]",
         autocompletion=names_of("projection"),
     ),
 ]

@@ -14,8 +14,6 @@ from ..registry.datasets import Dataset, RemoteSource
 from .cache import Cache
 from .downloads import sha256_of
 
-OFFLINE_TASK = "sdc-digits"  # works without any file
-
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
@@ -33,6 +31,7 @@ class Source:
     datasets: Mapping[str, Dataset] = field(default_factory=dict)
     cache: Path | None = None
     offline: bool = False
+    instead: str = ""  # a task that needs no files, for one who cannot get his
     progress: Progress = field(default_factory=lambda: Progress("off"), compare=False)
 
     def __post_init__(self) -> None:
@@ -51,12 +50,13 @@ class Source:
         cache: Path,
         directory: Path | None = None,
         progress: Progress | None = None,
+        instead: str = "",
     ) -> Source:
         """The source the environment asks for: ATTNX_DATA where no directory is given, ATTNX_OFFLINE."""
         given = os.environ.get("ATTNX_DATA")
         offline = os.environ.get("ATTNX_OFFLINE", "").lower() not in ("", "0", "false", "no")
         folder = directory or (Path(given) if given else None)
-        return cls(folder, datasets, cache, offline, progress or Progress("off"))
+        return cls(folder, datasets, cache, offline, instead, progress or Progress("off"))
 
     def fetch(self, name: str) -> Fetched:
         """The folder of a dataset, downloaded when it is nowhere yet."""
@@ -76,7 +76,7 @@ class Source:
                 tried.append(str(error))
             else:
                 return Fetched(folder, _provenance(name, dataset, source))
-        raise _unobtainable(name, dataset.expects, tried)
+        raise self._unobtainable(name, dataset.expects, tried)
 
     def where(self, name: str) -> Fetched | None:
         """The folder of a dataset as far as it is on this machine, without downloading anything."""
@@ -136,6 +136,13 @@ class Source:
             raise DataError(f"'{own}' is not a complete '{name}': it must hold {expects}.")
         return None
 
+    def _unobtainable(self, name: str, expects: str, tried: list[str]) -> DataError:
+        instead = f"; or choose a task that works offline, such as {self.instead}" if self.instead else ""
+        return DataError(
+            f"Dataset '{name}' cannot be had. Tried: {'; '.join(tried)}. Pass --data-dir or set ATTNX_DATA "
+            f"to a folder with {expects}{instead}."
+        )
+
     def _local_failure(self) -> str:
         return f"'{self.directory}' does not hold it" if self.directory else "no local folder was given"
 
@@ -162,10 +169,3 @@ def _local_provenance(name: str, folder: Path, files: list[Path]) -> dict[str, s
 
 def _provenance(name: str, dataset: Dataset, source: RemoteSource) -> dict[str, str]:
     return {"dataset": name} | source.provenance | {"licence": dataset.licence}
-
-
-def _unobtainable(name: str, expects: str, tried: list[str]) -> DataError:
-    return DataError(
-        f"Dataset '{name}' cannot be had. Tried: {'; '.join(tried)}. Pass --data-dir or set ATTNX_DATA "
-        f"to a folder with {expects}; or choose a task that works offline, such as {OFFLINE_TASK}."
-    )

@@ -20,11 +20,12 @@ class Catalog:
     """All plugins of one host, indexed by kind and name."""
 
     plugins: tuple[Plugin, ...]
+    without: tuple[str, ...] = ()  # the names of those that were switched off
 
     @classmethod
     def installed(cls, without: Iterable[str] = ()) -> Catalog:
         """The catalog of the plugins installed here, read anew on every call."""
-        return cls(load_plugins(without))
+        return cls(load_plugins(without), tuple(without))
 
     @cached_property
     def registry(self) -> Registry:
@@ -62,7 +63,8 @@ class Catalog:
             raise PluginError(_clash(claims))
         if claims:
             return claims[0]
-        raise self._unknown(kind, name, [component.name for component in self.of_kind(kind)])
+        known = [component.name for component in self.of_kind(kind)]
+        raise self._switched_off(kind, name) or self._unknown(kind, name, known)
 
     def find_model(self, name: str) -> tuple[Component, Composition | None]:
         """The model of that name, or the named composition and the model it is made of."""
@@ -71,12 +73,23 @@ class Catalog:
         composition = self.registry.models.get(name)
         if composition is None:
             known = [component.name for component in self.of_kind("model")]
-            raise self._unknown("model", name, [*known, *self.registry.models])
+            unknown = self._unknown("model", name, [*known, *self.registry.models])
+            raise self._switched_off("model", name) or unknown
         return self.find("model", composition.model), composition
 
     def find_any(self, name: str) -> list[Component]:
         """All components of that name, whatever their kind."""
         return [self.find(kind, key) for kind, key in self.components if key == name]
+
+    def _switched_off(self, kind: Kind, name: str) -> UsageError | None:
+        """What a user is told of a component that he has switched off himself."""
+        for plugin in load_plugins(self.without, off=True):
+            if any((component.kind, component.name) == (kind, name) for component in plugin.components):
+                return UsageError(
+                    f"The {kind} '{name}' belongs to plugin {plugin.title}, which is switched off "
+                    f"(--without, ATTNX_WITHOUT): switch it on, or name another {kind}."
+                )
+        return None
 
     def _unknown(self, kind: str, name: str, known: list[str]) -> UsageError | PluginError:
         nearest = did_you_mean(name, known)

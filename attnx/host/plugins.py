@@ -42,15 +42,15 @@ class Plugin:
 
 
 def load_plugins(
-    without: Iterable[str] = (), points: Iterable[EntryPoint] | None = None
+    without: Iterable[str] = (), points: Iterable[EntryPoint] | None = None, *, off: bool = False
 ) -> tuple[Plugin, ...]:
-    """Load every installed plugin but those switched off; a broken one is returned with its failure."""
+    """Load every installed plugin but those switched off, or these; a broken one comes with its failure."""
     found = sorted(
         entry_points(group=hookspecs.GROUP) if points is None else points,
         key=lambda point: point.name,
     )
-    off = set(without) | set(filter(None, os.environ.get("ATTNX_WITHOUT", "").split(",")))
-    for name in off - {point.name for point in found}:
+    unwanted = set(without) | set(filter(None, os.environ.get("ATTNX_WITHOUT", "").split(",")))
+    for name in unwanted - {point.name for point in found}:
         known = [point.name for point in found]
         raise UsageError(
             f"cannot switch off plugin '{name}': it is not installed.{did_you_mean(name, known)}"
@@ -58,7 +58,8 @@ def load_plugins(
     # The metadata of a distribution is parsed whenever it is asked for anything.
     distributions = {point.dist for point in found}
     named = {dist: (dist.name, dist.version) if dist else ("?", "?") for dist in distributions}
-    return tuple(load_plugin(point, *named[point.dist]) for point in found if point.name not in off)
+    chosen = (point for point in found if (point.name in unwanted) == off)
+    return tuple(load_plugin(point, *named[point.dist]) for point in chosen)
 
 
 def load_plugin(point: EntryPoint, distribution: str, version: str) -> Plugin:

@@ -42,10 +42,20 @@ class Experiment(_Section):
     seeds: tuple[int, ...] = (0,)
 
 
+class Defaults(_Section):
+    """What is taken where a request does not say; empty: it must say."""
+
+    task: str = ""
+    projection: str = ""
+    explanations: tuple[str, ...] = ()  # the first that a model can give; the very first is its attention
+    baselines: tuple[str, ...] = ()  # importance methods of every report; verdicts compare with the first
+
+
 class Registry(_Section):
     """Everything registry.yaml and the fragments of plugins hold."""
 
     schema_: Literal[1] = Field(alias="schema")
+    defaults: Defaults = Defaults()  # the project's alone
     models: dict[str, Composition] = Field(default_factory=dict)
     experiments: dict[str, Experiment] = Field(default_factory=dict)
     datasets: dict[str, Dataset] = Field(default_factory=dict)
@@ -78,8 +88,11 @@ def _join(first: Registry, second: Registry, origin: str) -> Registry:
     for section in ("models", "experiments", "datasets"):
         for name in getattr(first, section).keys() & getattr(second, section).keys():
             raise PluginError(f"{origin}: registry entry {section}.{name} is given twice")
+    if second.defaults != Defaults():
+        raise PluginError(f"{origin}: defaults: a plugin has none")
     return Registry(
         schema=first.schema_,
+        defaults=first.defaults,
         models=first.models | second.models,
         experiments=first.experiments | second.experiments,
         datasets=first.datasets | second.datasets,

@@ -63,6 +63,17 @@ def summaries(plugins: Iterable[Plugin], section: str) -> dict[str, str] | None:
     return found
 
 
+def scan_default(name: str) -> str:
+    """A default as registry.yaml has it on a line of its own, for a help page; nothing where it has not."""
+    try:
+        text = registry_path().read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):  # to be complained of when it is needed
+        return ""
+    section = re.search(r"^defaults:\n((?:[ #].*\n|\n)*)", text, re.MULTILINE)
+    found = section and re.search(rf"^  {name}: +(\[[^\]]*\]|[\w.+:=-]+)", section[1], re.MULTILINE)
+    return found[1].strip("[]") if found else ""
+
+
 def scan_summaries(text: str, section: str) -> dict[str, str] | None:
     """Names and summaries of a section that is laid out as the project's own registry, otherwise None."""
     found: dict[str, str] = {}

@@ -247,7 +247,7 @@ class Report(Record):
         measure: str,
         *,
         metric: str | None = None,
-        explanation: str = "attention",
+        explanation: str | None = None,
         reference: str | None = None,
         group: str = "all",
     ) -> Summary:
@@ -256,10 +256,11 @@ class Report(Record):
         Args:
             measure: the name of the measure, such as "tau" or "aopc"; `report.summaries` has them all.
             metric: its metric, where several have a measure of that name.
-            explanation: the importance method it is of.
+            explanation: the importance method it is of; by default the first of the report.
             reference: the importance method it is compared with.
             group: "all", or the examples of one class, as "predicted=NAME".
         """
+        explanation = explanation or next((s.explanation for s in self.summaries if s.explanation), None)
         found = [
             s
             for s in self.summaries

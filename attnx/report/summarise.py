@@ -98,8 +98,8 @@ def _only(values: Array, member: np.ndarray[Any, Any]) -> Array:
     return np.where(member[:, :, None], values, np.nan)
 
 
-def curves(results: Sequence[SeedResult], explanations: Sequence[str]) -> tuple[Curve, ...]:
-    """Curves of metrics that draw one, and the course of training."""
+def curves(results: Sequence[SeedResult], explanations: Sequence[str], own: str) -> tuple[Curve, ...]:
+    """Curves of metrics that draw one, and the course of training, which is followed on `own` attention."""
     drawn = [
         _metric_curve(result.seed, m, axis, line)
         for result in results
@@ -107,7 +107,7 @@ def curves(results: Sequence[SeedResult], explanations: Sequence[str]) -> tuple[
         if m.explanation in (None, *explanations)
         for axis, line in m.curves
     ]
-    return (*drawn, *(curve for result in results for curve in _course(result)))
+    return (*drawn, *(curve for result in results for curve in _course(result, own)))
 
 
 def _metric_curve(seed: int, m: Measurement, axis: Axis, line: Array) -> Curve:
@@ -133,7 +133,7 @@ def costs(results: Sequence[SeedResult]) -> tuple[MethodCost, ...]:
     )
 
 
-def _course(result: SeedResult) -> list[Curve]:
+def _course(result: SeedResult, own: str) -> list[Curve]:
     """One curve over epochs for the dev accuracy and every followed measure."""
     course = result.record.course
     lines: dict[tuple[str, str], list[float]] = {}
@@ -147,7 +147,7 @@ def _course(result: SeedResult) -> list[Curve]:
         Curve(
             name=f"{measure} on dev over training",
             metric=metric,
-            explanation="attention",
+            explanation=own,
             reference=None,
             seed=result.seed,
             axis="epoch",

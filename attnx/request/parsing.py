@@ -61,7 +61,7 @@ def _read_file(path: Path) -> dict[str, Any]:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise UsageError(f"Spec '{path}' is not valid YAML: {' '.join(str(error).split())}.") from error
     if not isinstance(fields, dict):
-        raise UsageError(f"Spec '{path}' must be a mapping, such as 'task: sdc-digits'.")
+        raise UsageError(f"Spec '{path}' must be a mapping, as 'seeds: [0, 1]'.")
     known = list(RunSpec.model_fields)
     for key in fields:
         if key not in known:

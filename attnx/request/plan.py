@@ -50,6 +50,8 @@ class Plan:
     references: tuple[Part, ...]
     metrics: tuple[Part, ...]
     training: Training
+    own: str  # the explanation that is the model's attention itself
+    chance: str  # the baseline that verdicts compare with, empty where it is not installed
 
     @property
     def trained(self) -> tuple[Part, ...]:

@@ -16,9 +16,6 @@ from ..registry.schema import Composition
 from .plan import Part, Plan
 from .spec import Choice, Options, RunSpec, Training, validate_options
 
-BASELINES = ("random", "uniform")
-EXPLANATIONS = ("attention", "gradient", "loo")  # the first that the model can give, if none is named
-
 PROTOCOLS: dict[Kind, str] = {
     "task": "Task",
     "model": "Model",
@@ -45,18 +42,19 @@ Objects = Mapping[tuple[Kind, str], Any]
 def resolve(spec: RunSpec, catalog: Catalog, objects: Objects | None = None) -> Plan:
     """Find and check everything a spec names; refuse what cannot work, with the reason."""
     finder = _Finder(catalog, objects or {})
-    task = finder.part("task", spec.task)
+    usual = catalog.registry.defaults
+    task = finder.part("task", spec.task or _usual("task", usual.task))
     model, projection, training = finder.model(spec, task)
     if training.deception:
         needed = ("rationale", "attention")
         _require("training with deception", needed, {*task.provides, *model.provides}, task, model, catalog)
     if training.entropy:
         _require("training with entropy", ("attention",), model.provides, task, model, catalog)
-    asked = spec.explanations or [_usual_explanation(model, catalog)]
+    asked = spec.explanations or [finder.usual_explanation(model)]
     explanations = tuple(finder.part("importance", choice) for choice in asked)
     baselines = tuple(
         finder.part("importance", Choice(name=name))
-        for name in BASELINES
+        for name in usual.baselines
         if ("importance", name) in catalog.components
     )
     metrics = tuple(finder.part("metric", choice) for choice in spec.metrics)
@@ -64,17 +62,18 @@ def resolve(spec: RunSpec, catalog: Catalog, objects: Objects | None = None) -> 
     references = tuple(finder.part("importance", choice) for choice in compared)
     provided = {*task.provides, *model.provides, *(["reference"] if references else [])}
     if not metrics:
-        usual = [c for c in catalog.of_kind("metric") if not c.card.costly]
-        applicable = [c for c in usual if provided.issuperset(c.needs)]
+        cheap = [c for c in catalog.of_kind("metric") if not c.card.costly]
+        applicable = [c for c in cheap if provided.issuperset(c.needs)]
         metrics = tuple(finder.part("metric", Choice(name=c.name)) for c in applicable)
     if not metrics:
         raise UsageError(f"No installed metric applies to task '{task.label}' with model '{model.label}'.")
     for part in (task, model, *explanations, *references, *metrics):
         _require(f"{part.kind} '{part.label}'", part.needs, provided, task, model, catalog)
     if spec.references and not any("reference" in metric.needs for metric in metrics):
+        comparing = [c.name for c in catalog.of_kind("metric") if "reference" in c.needs]
         raise UsageError(
             f"No metric compares with the reference '{references[0].label}': leave it out, or ask for one "
-            "that does, such as --metric kendall."
+            f"that does. These do: {', '.join(comparing) or 'none installed'}."
         )
     _distinct("explanation", explanations)
     _distinct("reference", references)
@@ -89,20 +88,17 @@ def resolve(spec: RunSpec, catalog: Catalog, objects: Objects | None = None) -> 
         references=references,
         metrics=metrics,
         training=training,
+        own=next(iter(usual.explanations), ""),
+        chance=next((part.label for part in baselines if part.label == usual.baselines[0]), ""),
     )
     return _spelled_out(plan)
 
 
-def _usual_explanation(model: Part, catalog: Catalog) -> Choice:
-    """The first usual explanation that a model can give."""
-    for name in EXPLANATIONS:
-        known = ("importance", name) in catalog.components
-        if known and set(model.provides).issuperset(catalog.find("importance", name).needs):
-            return Choice(name=name)
-    raise UsageError(
-        f"Model '{model.label}' gives none of the usual explanations ({', '.join(EXPLANATIONS)}): name one "
-        "with --explanation."
-    )
+def _usual(what: str, name: str) -> Choice:
+    """The default of the registry."""
+    if not name:
+        raise UsageError(f"No {what} is named, and the registry has no default: give one with --{what}.")
+    return Choice.parse(name)
 
 
 def _usual_references(metrics: Iterable[Part]) -> list[str]:
@@ -132,7 +128,7 @@ class _Finder:
         if given is not None and not isinstance(given, type):
             return self._ready(choice.name, given, spec)
         if given is not None:
-            model, projection, training = _given("model", choice.name, given), "softmax", {}
+            model, projection, training = _given("model", choice.name, given), "", {}
         else:
             component, composition = self.catalog.find_model(choice.name)
             if composition is None:  # what the task recommends, when that is this very model
@@ -142,16 +138,28 @@ class _Finder:
             if composition is not None:
                 _check_composition(component, composition)
             model = _part(component, choice, preset)
-            projection = (composition.projection if composition else "") or "softmax"
+            projection = composition.projection if composition else ""
             training = composition.training if composition else {}
         options = validate_options(Training, {**training, **spec.training}, "training")
         assert isinstance(options, Training)
         return model, self._projection(model, spec, projection), options
 
+    def usual_explanation(self, model: Part) -> Choice:
+        """The first usual explanation that a model can give."""
+        usual = self.catalog.registry.defaults.explanations or ("",)
+        for choice in (_usual("explanation", name) for name in usual):
+            if set(model.provides).issuperset(self.part("importance", choice).needs):
+                return choice
+        raise UsageError(
+            f"Model '{model.label}' gives none of the usual explanations ({', '.join(usual)}): name one "
+            "with --explanation."
+        )
+
     def _projection(self, model: Part, spec: RunSpec, usual: str) -> Part | None:
         """The user's or the usual one; none for a model that has no use for one."""
         if "projection" in model.provides:
-            return self.part("projection", spec.projection or Choice.parse(usual))
+            usual = usual or self.catalog.registry.defaults.projection
+            return self.part("projection", spec.projection or _usual("projection", usual))
         if spec.projection is not None:
             raise UsageError(
                 f"Model '{model.label}' does not provide {CAPABILITIES['projection']} ('projection'): "

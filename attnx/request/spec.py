@@ -127,10 +127,10 @@ class Limit(Options):
 class RunSpec(Options):
     """Everything that determines a run."""
 
-    task: ChoiceField = Choice(name="sdc-digits")
+    task: ChoiceField | None = None  # None: the registry's
     model: ChoiceField | None = None  # None: what the task recommends
-    projection: ChoiceField | None = None  # None: what the model's composition says
-    explanations: tuple[ChoiceField, ...] = ()  # empty: attention, or what else the model gives
+    projection: ChoiceField | None = None  # None: what the model's composition says, or the registry's
+    explanations: tuple[ChoiceField, ...] = ()  # empty: the first of the registry's that the model gives
     references: tuple[ChoiceField, ...] = ()
     metrics: tuple[ChoiceField, ...] = ()  # empty: every metric that applies
     training: dict[str, Any] = Field(default_factory=dict)

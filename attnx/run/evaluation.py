@@ -142,8 +142,8 @@ def run(
         verdicts = judge(
             results,
             asked,
-            own="attention",
-            random=baselines[0] if baselines else "",
+            own=plan.own,
+            random=plan.chance,
             inversions={},
             useless=useless,
         )
@@ -162,7 +162,7 @@ def run(
         quality=quality(results, data),
         verdicts=verdicts,
         summaries=rows,
-        curves=curves(results, asked),
+        curves=curves(results, asked, plan.own),
         costs=costs(results),
         warnings=(*_without_attention(plan), *cautions(results, rows, data, useless)),
         seconds={stage: round(seconds, 3) for stage, seconds in clock.seconds.items()},

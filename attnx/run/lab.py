@@ -174,14 +174,15 @@ class Lab:
         seed: int,
         metrics: Sequence[str],
         *,
-        explanations: Sequence[str] = ("attention",),
+        explanations: Sequence[str] = (),
         references: Sequence[str] = (),
     ) -> tuple[Measurement, ...]:
-        """What these metrics say of a model, each of every explanation with every reference."""
+        """What these metrics say of a model's own attention, or of each of the explanations given."""
+        wanted = explanations or [self._plans[self.setting].own]
         return observe(
             model,
             self.test(model),
-            explanations=tuple(self._named("importance", name) for name in explanations),
+            explanations=tuple(self._named("importance", name) for name in wanted),
             references=tuple(self._named("importance", name) for name in references),
             metrics=tuple(self._named("metric", name) for name in metrics),
             seed=seed,

@@ -28,7 +28,7 @@ def run_name(plan: Plan, source: Source, device: torch.device) -> str:
     dataset = plan.task.component.dataset if plan.task.component else ""
     return digest(
         plan.spec.canonical(),
-        canonical_json([part.label for part in plan.parts]),  # rows of the report are called so
+        canonical_json([*(part.label for part in plan.parts), plan.own, plan.chance]),  # as rows are called
         _codes(plan.parts),
         canonical_json(library_versions(_modules(plan.parts))),
         device.type,

@@ -70,7 +70,8 @@ def test_the_next_source_is_used_when_one_fails_and_the_provenance_says_so(
 
 def test_every_failure_is_told_in_one_line_with_a_way_out(server: Server, root: Path) -> None:
     wrong = server.at("/wrong", whole(b"something else"))
-    source = Source(datasets={"rows": dataset(server.at("/gone", status(404)), wrong)}, cache=root)
+    rows = dataset(server.at("/gone", status(404)), wrong)
+    source = Source(datasets={"rows": rows}, cache=root, instead="sdc-digits")
     with pytest.raises(DataError) as caught:
         source.fetch("rows")
     message = str(caught.value)
@@ -86,7 +87,7 @@ def test_offline_uses_what_is_here_and_asks_nobody(
     datasets = {"rows": dataset(server.at("/rows.tar", whole(ARCHIVE)))}
     monkeypatch.setenv("ATTNX_OFFLINE", "1")
     with pytest.raises(DataError, match=r"/rows.tar: offline \(ATTNX_OFFLINE is set\).*sdc-digits"):
-        Source.configured(datasets, root).fetch("rows")
+        Source.configured(datasets, root, instead="sdc-digits").fetch("rows")
     assert server.asked == []
     monkeypatch.setenv("ATTNX_OFFLINE", "0")
     fetched = Source.configured(datasets, root).fetch("rows")

@@ -14,6 +14,8 @@ from attnx.errors import PluginError, UsageError
 from attnx.host.cards import KINDS
 from attnx.host.catalog import Catalog
 from attnx.host.plugins import HOOK_OF_KIND, Plugin
+from attnx.request.resolve import resolve
+from attnx.request.spec import RunSpec
 
 Cli = Callable[..., tuple[int, str, str]]
 Install = Callable[..., Path]
@@ -247,6 +249,47 @@ def test_any_built_in_can_be_switched_off() -> None:
         rest = Catalog.installed([plugin.name])
         assert plugin.name not in {other.name for other in rest.plugins}
         assert len(rest.plugins) == len(Catalog.installed().plugins) - 1
+
+
+@pytest.mark.parametrize("plugin", [plugin.name for plugin in Catalog.installed().plugins])
+def test_a_run_without_a_built_in_is_planned_or_refused_for_that_reason(plugin: str) -> None:
+    asked = RunSpec.model_validate({"metrics": ["kendall"], "model": "bilstm-add", "task": "sdc-text"})
+    for spec in (RunSpec(), asked):
+        plan = resolve(spec, Catalog.installed())
+        asked_for = (*plan.metrics, *plan.references) if spec.metrics else ()
+        needed = (plan.task, plan.model, plan.projection, *plan.explanations, *asked_for)
+        if plugin not in {part.component.plugin for part in needed if part.component}:
+            resolve(spec, Catalog.installed([plugin]))
+            continue
+        reason = rf"belongs to plugin {plugin} \(attnx .*which is switched off \(--without, ATTNX_WITHOUT\)"
+        with pytest.raises(UsageError, match=reason):
+            resolve(spec, Catalog.installed([plugin]))
+
+
+def test_without_the_baselines_another_explanation_is_measured_and_nothing_stands_beside_it() -> None:
+    spec = RunSpec.model_validate({"explanations": ["gradient"]})
+    plan = resolve(spec, Catalog.installed(["baselines"]))
+    assert (plan.baselines, plan.chance) == ((), "")
+
+
+def test_a_name_that_is_switched_off_by_the_environment_says_so(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ATTNX_WITHOUT", "sdc")
+    for asked in (["evaluate"], ["study", "uniform-attention"], ["evaluate", "--model", "fcam-mlp"]):
+        code, out, err = cli(*asked)
+        assert (code, out) == (2, "")
+        assert "error: The task 'sdc-digits' belongs to plugin sdc (attnx " in err
+
+
+def test_datasets_of_a_plugin_go_with_it(install: Install, cli: Cli) -> None:
+    fragment = "{schema: 1, datasets: {rare: {summary: Rare., licence: CC0-1.0}}}"
+    install("more", f"@hookimpl\ndef attnx_registry():\n    return {fragment!r}\n")
+    assert "rare" in cli("data", "list")[1]
+    code, out, _ = cli("--without", "more", "data", "list")
+    assert (code, "rare" in out) == (0, False)
+    code, _, err = cli("--without", "more", "data", "where", "rare")
+    assert (code, "Unknown dataset 'rare'" in err) == (4, True)
 
 
 def test_switching_off_does_not_last(cli: Cli) -> None:

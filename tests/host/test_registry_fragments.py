@@ -33,6 +33,7 @@ def test_a_fragment_adds_a_named_model(install: Install, cli: Cli) -> None:
         ("schema: 1\nmodels: [", "not valid YAML"),
         ("schema: 1\nmodells: {}", "modells"),
         ("schema: 2", "schema"),
+        ("schema: 1\ndefaults: {task: mine}", "defaults: a plugin has none"),
         ("schema: 1\nmodels: {tiny: {model: fcam}}", "models.tiny.summary"),
         ("schema: 1\nmodels: {tiny: {model: fcam, summary: [1]}}", "models.tiny.summary"),
     ],

@@ -8,15 +8,16 @@ from pathlib import Path
 import pytest
 import yaml
 
-from attnx.errors import PluginError
+from attnx.errors import PluginError, UsageError
 from attnx.host.cards import Card, Component
 from attnx.host.catalog import Catalog
 from attnx.host.plugins import Plugin
 from attnx.registry import text as registry_text
 from attnx.registry.schema import parse_registry, read_registry
-from attnx.registry.text import registry_path, scan_summaries
+from attnx.registry.text import registry_path, scan_default, scan_summaries
 from attnx.request.parsing import read_request
 from attnx.request.resolve import resolve
+from attnx.request.spec import RunSpec
 
 Cli = Callable[..., tuple[int, str, str]]
 
@@ -89,6 +90,49 @@ def test_what_the_user_says_goes_before_the_composition() -> None:
     assert plan.spec.model is not None
     assert (plan.spec.model.options["focus"], plan.spec.model.options["classifier"]) == ("mlp", "linear")
     assert (plan.training.epochs, plan.training.learning_rate) == (3, 0.02)
+
+
+# Defaults.
+
+
+def test_what_nobody_says_the_registry_does() -> None:
+    plan = resolve(RunSpec(), Catalog.installed())
+    assert (plan.task.label, plan.projection.label) == ("sdc-digits", "softmax")
+    assert [part.label for part in plan.explanations] == [plan.own] == ["attention"]
+    assert [part.label for part in plan.baselines] == ["random", "uniform"]
+    assert plan.chance == "random"
+
+
+def test_other_defaults_make_another_run(own: Callable[[str], Path]) -> None:
+    own(
+        "schema: 1\ndefaults: {task: sdc-text, projection: sparsemax, explanations: [gradient], "
+        "baselines: [uniform, random]}"
+    )
+    plan = resolve(RunSpec.model_validate({"model": "mlp"}), Catalog.installed())
+    assert (plan.task.label, plan.projection.label, plan.own) == ("sdc-text", "sparsemax", "gradient")
+    assert ([part.label for part in plan.baselines], plan.chance) == (["uniform", "random"], "uniform")
+
+
+def test_without_a_default_the_user_is_asked(own: Callable[[str], Path]) -> None:
+    own("schema: 1")
+    asked = {"task": "sdc-text", "model": "mlp", "projection": "softmax", "explanations": ["attention"]}
+    plan = resolve(RunSpec.model_validate(asked), Catalog.installed())
+    assert (plan.baselines, plan.chance, plan.own) == ((), "", "")
+    for left_out, option in {
+        "task": "task",
+        "projection": "projection",
+        "explanations": "explanation",
+    }.items():
+        spec = RunSpec.model_validate({key: value for key, value in asked.items() if key != left_out})
+        with pytest.raises(UsageError, match=rf"No {option} is named, .*: give one with --{option}\."):
+            resolve(spec, Catalog.installed())
+
+
+def test_a_help_page_scans_the_defaults_that_the_registry_has(own: Callable[[str], Path]) -> None:
+    names = ("task", "projection", "explanations")
+    assert [scan_default(name) for name in names] == ["sdc-digits", "softmax", "attention, gradient, loo"]
+    own("schema: 1\ndefaults:\n  # of mine\n\n  task: mine  # rare\nmodels:\n  projection: no\n")
+    assert [scan_default(name) for name in names] == ["mine", "", ""]
 
 
 # Reading.

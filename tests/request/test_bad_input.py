@@ -196,7 +196,7 @@ def test_a_run_without_any_metric_is_refused(monkeypatch: pytest.MonkeyPatch) ->
     ("text", "said"),
     [
         ("task: [", "is not valid YAML"),
-        ("just words", "must be a mapping, such as 'task: sdc-digits'."),
+        ("just words", "must be a mapping, as 'seeds: [0, 1]'."),
         ("", "must be a mapping"),
         ("taks: sdc", "unknown key 'taks'. Did you mean 'task'? Keys: task, model,"),
         ("7: sdc", "unknown key '7'"),
