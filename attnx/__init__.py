@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .formulas.erasure import attention_without, logits_of_kept, mean_embedding
     from .formulas.randomness import Randomness
     from .formulas.ranking import ranked
+    from .formulas.scorers import Scorer, make_scorer
     from .formulas.shares import shares
     from .hookspecs import hookimpl
     from .host.cards import Card
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         DeletingModel,
         ImportanceMethod,
         InfluencingModel,
+        LayeredModel,
         Metric,
         Model,
         SplitMetric,
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
         Example,
         Finding,
         Importance,
+        Layers,
         Measure,
         Outputs,
         TaskData,
@@ -80,6 +83,7 @@ _MODULES = {
         "DeletingModel",
         "ImportanceMethod",
         "InfluencingModel",
+        "LayeredModel",
         "Metric",
         "Model",
         "SplitMetric",
@@ -88,6 +92,7 @@ _MODULES = {
     ),
     "formulas.randomness": ("Randomness",),
     "formulas.ranking": ("ranked",),
+    "formulas.scorers": ("Scorer", "make_scorer"),
     "report.findings": ("StudyReport",),
     "report.records": ("Report",),
     "request.spec": (
@@ -106,6 +111,7 @@ _MODULES = {
         "Example",
         "Finding",
         "Importance",
+        "Layers",
         "Measure",
         "Outputs",
         "TaskData",
@@ -127,6 +133,7 @@ __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
     "DeletingModel",
     "ImportanceMethod",
     "InfluencingModel",
+    "LayeredModel",
     "Metric",
     "Model",
     "SplitMetric",
@@ -147,6 +154,7 @@ __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
     "Evidence",
     "Example",
     "Importance",
+    "Layers",
     "Measure",
     "TaskData",
     "Trace",
@@ -165,6 +173,8 @@ __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
     "class_output",
     "ranked",
     "shares",
+    "Scorer",
+    "make_scorer",
     "attention_without",
     "mean_embedding",
     "logits_of_kept",

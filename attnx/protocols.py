@@ -24,6 +24,7 @@ from .types import (
     Example,
     Family,
     Finding,
+    Layers,
     Measure,
     Sees,
     TaskData,
@@ -143,6 +144,17 @@ class InfluencingModel(Model, Protocol):
 
     def influence(self, trace: Trace) -> Tensor:
         """[B, P, L] ‖∂‖h_p‖₂ / ∂X_i‖₂ for every hidden state p and unit i; anything off the mask."""
+        ...
+
+
+class LayeredModel(Model, Protocol):
+    """A model with several layers and heads of attention.
+
+    It provides "layers".
+    """
+
+    def layers(self, batch: Batch, embeddings: Tensor) -> Layers:
+        """A forward pass from embeddings, differentiable, with the attention of all layers."""
         ...
 
 

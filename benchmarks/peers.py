@@ -9,9 +9,9 @@ import torch
 from torch import Tensor, nn
 
 from attnx import Example
+from attnx.formulas.scorers import Additive
 from attnx_encoders.bilstm import BiLstm
 from attnx_encoders.encoders import inside
-from attnx_encoders.scorers import Additive
 
 WORDS = 12000
 

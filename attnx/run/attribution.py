@@ -49,6 +49,7 @@ def attribute(named: Named, model: Model, trace: Trace, target: Tensor, seed: in
 # How many examples a call of each method sends through the model.
 _PASSES: dict[str, Callable[..., int]] = {
     "run": lambda _, embeddings, **__: len(embeddings),
+    "layers": lambda _, embeddings: len(embeddings),
     "decode": lambda _, hidden: len(hidden),
     "reattend": lambda _, attention: attention[..., 0].numel(),
     "influence": lambda trace: len(trace.batch),

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from ..protocols import AttentionProjection
-from ..types import Batch, Example, TaskData, Trace
+from ..types import Batch, Example, Layers, TaskData, Trace
 
 VECTORS = np.array([[0.0, 0.0], [1.0, 0.5], [-1.0, 1.0], [0.5, -1.0], [2.0, 0.25], [-0.5, -0.75]])
 WORDS = ("<unknown>", "one", "two", "three", "four", "five")
@@ -62,6 +62,7 @@ class ToyModel(nn.Module):
         "decode",
         "deletion",
         "linear-decoder",
+        "layers",
     )
 
     def __init__(self, projection: AttentionProjection | None = None) -> None:
@@ -107,6 +108,16 @@ class ToyModel(nn.Module):
 
     def reattend(self, trace: Trace, attention: Tensor) -> Tensor:
         return self._classify(trace.hidden, attention)
+
+    def layers(self, batch: Batch, embeddings: Tensor) -> Layers:
+        """One layer of one head: every unit attends as the model does, and hands on its own vector."""
+        _, a, _ = self.decode(batch, embeddings)
+        used = batch.mask.to(a)  # [B, L]
+        query = used / used.sum(1, keepdim=True)
+        weights = a[:, None, None].repeat(1, 1, a.shape[1], 1)  # [B, 1, L, L]
+        read = torch.einsum("bq,bmqi->bi", query, weights)  # [B, L]
+        sizes = embeddings.norm(dim=-1)[:, None]  # [B, 1, L]
+        return Layers(batch.unit_index, query, (weights,), (sizes,), self._classify(embeddings, read))
 
     def attention_parameters(self) -> Iterable[nn.Parameter]:
         return [self.scorer]

@@ -9,11 +9,10 @@ from typing import Generic, Self, TypeVar
 import torch
 from torch import Tensor, nn
 
-from attnx import AttentionProjection, Batch, DataError, Example, Source, TaskData, Trace
+from attnx import AttentionProjection, Batch, DataError, Example, Source, TaskData, Trace, make_scorer
 
 from .encoders import Encoder
 from .options import ClassifierOptions, SequenceOptions
-from .scorers import make_scorer
 from .vocabulary import PAD, Vocabulary
 from .word_vectors import make_embedding
 
@@ -52,7 +51,7 @@ class AttentionClassifier(nn.Module, Generic[O], ABC):
         asked = any(example.query is not None for example in data.train)
         self.query_encoder = self.make_encoder(self.word_vectors.embedding_dim, options) if asked else None
         hidden = self.encoder.size
-        self.scorer = make_scorer(options, hidden, asked)
+        self.scorer = make_scorer(options.scorer, hidden, asked, options.scorer_layers)
         self.decoder = nn.Linear(2 * hidden if asked else hidden, len(data.label_names))
 
     @classmethod

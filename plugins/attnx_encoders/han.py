@@ -5,12 +5,11 @@ from collections.abc import Iterable, Sequence
 import torch
 from torch import Tensor, nn
 
-from attnx import AttentionProjection, Batch, Example, TaskData, UsageError
+from attnx import AttentionProjection, Batch, Example, TaskData, UsageError, make_scorer
 
 from .classifier import AttentionClassifier
 from .encoders import Bidirectional, Convolutions, Encoder, Same, inside
 from .options import HanOptions, Level
-from .scorers import Additive
 from .sentences import in_sentences
 from .vocabulary import PAD
 
@@ -34,7 +33,7 @@ class Han(AttentionClassifier[HanOptions]):
         size = self.word_vectors.embedding_dim
         self.longest = options.longest
         self.word_encoder = _level(options.words, size, options)
-        self.word_scorer = Additive(self.word_encoder.size, query=False)
+        self.word_scorer = make_scorer("additive", self.word_encoder.size, query=False)
 
     def make_encoder(self, size: int, options: HanOptions) -> Encoder:
         """The encoder of sentences."""

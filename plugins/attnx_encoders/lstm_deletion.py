@@ -23,10 +23,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from attnx import AttentionProjection, Trace, similar_lengths
+from attnx import AttentionProjection, Scorer, Trace, similar_lengths
 
 from .encoders import Bidirectional, inside
-from .scorers import Scorer
 
 ROWS = 1280  # states that advance together: enough to keep the processor busy, few enough for its cache
 

@@ -12,10 +12,10 @@ from text_building import build, read
 from torch import nn
 
 from attnx import UsageError
+from attnx.formulas.scorers import make_scorer
 from attnx.testing import toy_data
 from attnx_encoders.encoders import Bidirectional, Convolutions, Encoder, Unitwise
-from attnx_encoders.options import ClassifierOptions, CnnOptions
-from attnx_encoders.scorers import make_scorer
+from attnx_encoders.options import CnnOptions
 from attnx_encoders.self_attention import SelfAttention, positions
 
 
@@ -43,7 +43,7 @@ def test_dot_scores_are_scaled_products(query: bool) -> None:
 
 @pytest.mark.parametrize("query", [False, True])
 def test_deep_scores_are_a_stack_of_relu_layers(query: bool) -> None:
-    scorer: Any = _scorer("deep", query, scorer_layers=3)
+    scorer: Any = _scorer("deep", query, layers=3)
     h, q = torch.randn(3, 5, 8), torch.randn(3, 8)
     x = h @ scorer.state.weight.T + scorer.state.bias
     if query:
@@ -57,7 +57,7 @@ def test_deep_scores_are_a_stack_of_relu_layers(query: bool) -> None:
 
 def _scorer(name: Any, query: bool, **options: Any) -> nn.Module:
     torch.manual_seed(1)
-    return make_scorer(ClassifierOptions(scorer=name, **options), 8, query)
+    return make_scorer(name, 8, query, **options)
 
 
 @pytest.mark.parametrize(("kind", "lengths"), [("LSTM", [9, 4, 1, 7]), ("GRU", [3, 3, 8])])

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from math import sqrt
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
 
-from .options import ClassifierOptions
+ScorerName = Literal["additive", "dot", "deep"]
 
 
 class Scorer(nn.Module, ABC):
@@ -100,8 +101,8 @@ def _shifted(bias: Tensor, of_query: nn.Linear | None, query: Tensor | None) -> 
     return bias + shift
 
 
-def make_scorer(options: ClassifierOptions, hidden: int, query: bool) -> Scorer:
-    """The scorer the options name, for hidden states of that size."""
-    if options.scorer == "deep":
-        return Deep(hidden, query, options.scorer_layers)
-    return {"additive": Additive, "dot": Dot}[options.scorer](hidden, query)
+def make_scorer(name: ScorerName, hidden: int, query: bool, layers: int = 2) -> Scorer:
+    """The scorer of that name for hidden states of that size; `layers` are those of a deep one."""
+    if name == "deep":
+        return Deep(hidden, query, layers)
+    return {"additive": Additive, "dot": Dot}[name](hidden, query)
