@@ -1,0 +1,39 @@
+"""Transformers: models of Hugging Face, and what can be read off their layers."""
+
+from attnx import Card, hookimpl
+
+PACKAGE = "attnx_transformers"
+ABNAR = 'Abnar and Zuidema, "Quantifying Attention Flow in Transformers", ACL 2020'
+CHEFER = (
+    'Chefer, Gur and Wolf, "Generic Attention-model Explainability for Interpreting Bi-Modal and '
+    'Encoder-Decoder Transformers", ICCV 2021'
+)
+KOBAYASHI = (
+    'Kobayashi, Kuribayashi, Yokoi and Inui, "Attention is Not Only a Weight: Analyzing Transformers '
+    'with Vector Norms", EMNLP 2020'
+)
+
+
+def _card(name: str, target: str, options: str, citation: str = "") -> Card:
+    return Card(name, f"{PACKAGE}.{target}", options=f"{PACKAGE}.options:{options}", citation=citation)
+
+
+@hookimpl
+def attnx_models() -> list[Card]:
+    """Hugging Face encoders, classifiers and language models."""
+    return [
+        _card("hf", "encoder:HfEncoder", "HfOptions"),
+        _card("hf-classifier", "classifier:HfClassifier", "HfClassifierOptions"),
+        _card("hf-causal", "causal:HfCausal", "HfCausalOptions"),
+    ]
+
+
+@hookimpl
+def attnx_importances() -> list[Card]:
+    """Explanations made of the attention of several layers and heads."""
+    return [
+        _card("rollout", "rollout:Rollout", "LayerOptions", ABNAR),
+        _card("gradient-rollout", "gradient_rollout:GradientRollout", "LayerOptions", CHEFER),
+        _card("attention-norm", "attention_norm:AttentionNorm", "AttentionNormOptions", KOBAYASHI),
+        _card("cls-attention", "cls_attention:ClsAttention", "ClsAttentionOptions"),
+    ]

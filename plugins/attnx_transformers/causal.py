@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import torch
+from torch import Tensor
+
+from attnx import AttentionProjection, Batch, Example, TaskData, UsageError
+
+from .network import Network
+from .options import HfCausalOptions
+from .reader import LayerReader
+from .word_pieces import QUERY
+
+TEXT = "{text}"
+
+
+class HfCausal(LayerReader):
+    """A Hugging Face language model that answers with the next word of a prompt around the text.
+
+    The logit of a label is that of the first piece of its word after the last word of the template.
+    Units are the words of the text; those of the template are read and not attended to. Attention is
+    that of a layer from the position that answers, reduced as in `hf-classifier`.
+    """
+
+    def __init__(self, data: TaskData, projection: AttentionProjection, options: HfCausalOptions) -> None:
+        network = Network("AutoModelForCausalLM", data, options, left=True)
+        super().__init__(network, projection, options, options.query)
+        words = options.template.split()
+        place = words.index(TEXT)
+        self.around = words[:place], words[place + 1 :]
+        self.asked = any(example.query is not None for example in data.train)
+        if self.asked != (QUERY in words):
+            wrong = "has no {query}, but the task has" if self.asked else "has a {query}, the task none"
+            raise UsageError(f"The template '{options.template}' {wrong}.")
+        self.register_buffer("answers", torch.tensor(_answers(network, data, options)), persistent=False)
+
+    @classmethod
+    def build(cls, data: TaskData, projection: AttentionProjection, options: HfCausalOptions) -> Self:
+        return cls(data, projection, options)
+
+    def encode(self, examples: Sequence[Example]) -> Batch:
+        return self.network.encode(examples, self.around)
+
+    def settings(self) -> dict[str, Any]:
+        return {"logits_to_keep": 1, "use_cache": False}
+
+    def logits(self, output: Any) -> Tensor:
+        logits: Tensor = output.logits[:, -1, self.answers]
+        return logits
+
+
+def _answers(network: Network, data: TaskData, options: HfCausalOptions) -> list[int]:
+    """The first piece of each label's word."""
+    words = options.labels or data.label_names
+    if len(words) != len(data.label_names):
+        raise UsageError(
+            f"labels={'+'.join(words)}: give one word for each of {', '.join(data.label_names)}."
+        )
+    first = [pieces[0] for pieces in network.pieces.of(words)]
+    if len(set(first)) < len(first):
+        raise UsageError(
+            f"The words {', '.join(words)} begin with the same piece, so their logits are the same: "
+            "give others with labels=WORD+WORD."
+        )
+    return first

@@ -1,0 +1,104 @@
+"""Where a checkpoint is found, and how it is loaded: safetensors alone, no network unless it is needed."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from attnx import DataError, Source, UsageError
+
+from .options import CheckpointOptions
+
+_HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A folder, or a name on the hub, and how it may be read."""
+
+    name: str  # as the user says it
+    place: str
+    revision: str
+    local: bool  # it is a folder
+    offline: bool
+    trust_remote_code: bool
+
+    @classmethod
+    def find(cls, options: CheckpointOptions, source: Source) -> Checkpoint:
+        """The checkpoint that the options name."""
+        name = options.checkpoint
+        folder = Path(os.path.expanduser(name))
+        local = os.path.isdir(folder)
+        if not local and name in source.datasets:
+            folder, local = source.fetch(name).folder, True
+        if local:
+            if not os.path.isfile(folder / "config.json"):
+                raise DataError(f"'{folder}' has no config.json: it is no model in Hugging Face layout.")
+        elif not _HUB_NAME.fullmatch(name) or name.startswith("."):
+            raise DataError(
+                f"checkpoint={name}: no such folder. Give one with a model in it, or a name on the hub."
+            )
+        place = str(folder) if local else name
+        return cls(name, place, options.revision, local, source.offline, options.trust_remote_code)
+
+    def load(self, kind: str, **settings: Any) -> Any:
+        """What `from_pretrained` of that class of transformers gives; what is on this machine comes first."""
+        import transformers
+
+        loader = getattr(transformers, kind).from_pretrained
+        settings |= {"trust_remote_code": self.trust_remote_code}
+        settings |= {} if self.local else {"revision": self.revision}
+        with quiet():
+            try:
+                return loader(self.place, local_files_only=True, **settings)
+            except _FAILURES as error:
+                if self.local or self.offline or _needs_code(error):
+                    raise self._refusal(error) from error
+            try:  # a name on the hub that is not on this machine yet
+                return loader(self.place, **settings)
+            except _FAILURES as error:
+                raise self._refusal(error) from error
+
+    def _refusal(self, error: Exception) -> Exception:
+        if _needs_code(error):
+            return UsageError(
+                f"'{self.name}' brings Python code of its own, which is not run: if you trust it, "
+                "give trust_remote_code=true."
+            )
+        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        if self.local:
+            return DataError(f"'{self.place}' cannot be loaded: {reason}")
+        where = "is not on this machine and ATTNX_OFFLINE is set" if self.offline else "cannot be had"
+        return DataError(
+            f"checkpoint={self.name} {where}: {reason} Give a folder that the model was saved into instead."
+        )
+
+
+_FAILURES = (OSError, ValueError, KeyError, ImportError, RuntimeError, AttributeError, TypeError)
+
+
+def _needs_code(error: Exception) -> bool:
+    return "trust_remote_code" in str(error)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without the progress bars and reports of transformers, whose settings are put back."""
+    from transformers.utils import logging as own_logging
+
+    logging: Any = own_logging
+
+    before, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(before)
+        if bars:
+            logging.enable_progress_bar()

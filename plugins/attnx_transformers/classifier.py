@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import re
+from typing import Any, Self
+
+import torch
+from torch import Tensor
+
+from attnx import AttentionProjection, TaskData, UsageError
+
+from .network import Network
+from .options import HfClassifierOptions
+from .reader import LayerReader
+
+KIND = "AutoModelForSequenceClassification"
+_NAMELESS = re.compile(r"LABEL_\d+")
+
+
+class HfClassifier(LayerReader):
+    """Any Hugging Face sequence classifier as it is, with the attention of one of its layers.
+
+    Attention is that of a layer, a head or the mean of all, from the position that the classifier
+    answers from, to words: a word's pieces are added up, special pieces left out and the rest made to
+    add up to 1. Replaced attention changes that layer alone; what lies above is computed again. A
+    checkpoint without a classification head gets a new one, which is to be trained.
+    """
+
+    def __init__(self, data: TaskData, projection: AttentionProjection, options: HfClassifierOptions) -> None:
+        network = Network(KIND, data, options)
+        labels = len(data.label_names)
+        if _head_is_new(network) and network.transformer.config.num_labels != labels:
+            network = Network(KIND, data, options, num_labels=labels)
+        super().__init__(network, projection, options, options.query or ("last" if network.left else "first"))
+        order = range(labels) if _head_is_new(network) else _order(network, data, options)
+        self.register_buffer("order", torch.tensor(list(order)), persistent=False)
+        if options.freeze:
+            network.transformer.base_model.requires_grad_(False)
+
+    @classmethod
+    def build(cls, data: TaskData, projection: AttentionProjection, options: HfClassifierOptions) -> Self:
+        return cls(data, projection, options)
+
+    def logits(self, output: Any) -> Tensor:
+        logits: Tensor = output.logits[:, self.order]
+        return logits
+
+
+def _head_is_new(network: Network) -> bool:
+    """Whether the checkpoint has no classification head, so that one was made."""
+    body = f"{network.transformer.base_model_prefix}."
+    return any(not name.startswith(body) for name in network.new)
+
+
+def _order(network: Network, data: TaskData, options: HfClassifierOptions) -> list[int]:
+    """The model's number of each label of the task; refused where nobody says which is which."""
+    config = network.transformer.config
+    names = [str(config.id2label[number]) for number in range(config.num_labels)]
+    known = {name.lower(): number for number, name in enumerate(names)}
+    wanted = options.labels or data.label_names
+    if len(wanted) == len(data.label_names) and all(name.lower() in known for name in wanted):
+        return [known[name.lower()] for name in wanted]
+    nameless = all(_NAMELESS.fullmatch(name) for name in names)
+    if nameless and not options.labels and len(names) == len(data.label_names):
+        return list(range(len(names)))
+    raise UsageError(
+        f"checkpoint={options.checkpoint} knows the labels {', '.join(names)}, the task "
+        f"{', '.join(data.label_names)}: give the model's names in the task's order, as "
+        f"labels={'+'.join(names[: len(data.label_names)])}."
+    )

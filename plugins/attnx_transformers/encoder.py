@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Self
+
+import torch
+from torch import Tensor, nn
+
+from attnx import AttentionProjection, Batch, Example, Layers, TaskData, Trace, make_scorer
+
+from .network import Network
+from .options import HfOptions
+
+
+class HfEncoder(nn.Module):
+    """Reads words through any Hugging Face encoder; the tested attention is the pooling on top.
+
+    h_i is the encoder's state of word i, the mean over its pieces or that of the first; z_i =
+    scorer(h_i), a = projection(z), logits = W Σ a_i h_i + b. A query is read after the text, as the
+    encoder reads pairs; nothing attends to it on top. Deleting a word deletes its pieces.
+    """
+
+    needs = ("words",)
+    provides: tuple[str, ...] = ("attention", "gradient", "hidden", "deletion", "linear-decoder", "layers")
+
+    def __init__(self, data: TaskData, projection: AttentionProjection, options: HfOptions) -> None:
+        super().__init__()
+        self.projection = projection
+        self.network = Network("AutoModel", data, options, left=False)
+        self.pieces = options.pieces
+        self.frozen = options.freeze
+        self.network.requires_grad_(not options.freeze)
+        hidden = self.network.transformer.config.hidden_size
+        self.scorer = make_scorer(options.scorer, hidden, False, options.scorer_layers)
+        self.decoder = nn.Linear(hidden, len(data.label_names))
+
+    @classmethod
+    def build(cls, data: TaskData, projection: AttentionProjection, options: HfOptions) -> Self:
+        return cls(data, projection, options)
+
+    def train(self, mode: bool = True) -> Self:
+        """A frozen encoder drops nothing out either."""
+        super().train(mode)
+        if self.frozen:
+            self.network.eval()
+        return self
+
+    def encode(self, examples: Sequence[Example]) -> Batch:
+        return self.network.encode(examples)
+
+    def embed(self, batch: Batch) -> Tensor:
+        return self.network.embed(batch)
+
+    def run(self, batch: Batch, embeddings: Tensor, *, attention: Tensor | None = None) -> Trace:
+        packing = self.network.packing(batch, embeddings)
+        states = self.network(packing, packing.pack(embeddings)).last_hidden_state  # [B, T, H]
+        hidden = packing.by_column(states, self.pieces)  # [B, L, H]
+        scores: Tensor = self.scorer(hidden)  # [B, L]
+        a = self.projection(scores, batch.mask) if attention is None else attention  # [B, L]
+        return Trace(batch, embeddings, hidden, scores, a, self._classify(hidden, a))
+
+    def decode(self, batch: Batch, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        scores: Tensor = self.scorer(hidden)  # [B, L]
+        a = self.projection(scores, batch.mask)  # [B, L]
+        return scores, a, self._classify(hidden, a)
+
+    def reattend(self, trace: Trace, attention: Tensor) -> Tensor:
+        return self._classify(trace.hidden, attention)
+
+    def layers(self, batch: Batch, embeddings: Tensor) -> Layers:
+        """The layers of the encoder; the output is read off words as the pooling attends to them."""
+        packing = self.network.packing(batch, embeddings)
+        output, weights, sizes = self.network.watched(packing, packing.pack(embeddings))
+        hidden = packing.by_column(output.last_hidden_state, self.pieces)
+        _, a, logits = self.decode(batch, hidden)
+        read = packing.first if self.pieces == "first" else packing.used  # [B, T]
+        of_word = a.gather(1, packing.column.clamp_min(0)).masked_fill(~read, 0.0)
+        count = packing.by_column(read.to(a), "sum").gather(1, packing.column.clamp_min(0))
+        return Layers(packing.column, of_word / count.clamp_min(1), weights, sizes, logits)
+
+    def attention_parameters(self) -> Iterable[nn.Parameter]:
+        learned = self.projection.parameters() if isinstance(self.projection, nn.Module) else ()
+        return (*self.scorer.parameters(), *learned)
+
+    def _classify(self, hidden: Tensor, attention: Tensor) -> Tensor:
+        """Logits [B, C] under attention [B, L], or [B, K, C] under [B, K, L]."""
+        several = attention if attention.ndim == 3 else attention[:, None]  # [B, K, L]
+        logits: Tensor = self.decoder(torch.bmm(several, hidden))
+        return logits if attention.ndim == 3 else logits[:, 0]

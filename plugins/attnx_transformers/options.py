@@ -1,0 +1,107 @@
+"""Options of the models that Hugging Face checkpoints become, and of what reads their layers."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, field_validator
+
+from attnx import Options
+
+Head = int | Literal["mean"]
+Query = Literal["first", "last", "mean"]
+
+
+class CheckpointOptions(Options):
+    """Which model is loaded, and how much of a text it reads."""
+
+    checkpoint: str = Field(
+        min_length=1,
+        description="a folder in Hugging Face layout with safetensors, minilm, or a name on the hub",
+    )
+    revision: str = Field("main", description="of a name on the hub: a branch, a tag or a commit")
+    trust_remote_code: bool = Field(False, description="run Python code that comes with the model")
+    longest: int | None = Field(
+        None, ge=8, description="most word pieces read of a text; None: as many as the model can"
+    )
+
+
+class HfOptions(CheckpointOptions):
+    """Options of `hf`."""
+
+    scorer: Literal["additive", "dot", "deep"] = Field(
+        "additive", description="how a hidden state becomes a score"
+    )
+    scorer_layers: int = Field(2, ge=1, description="fully connected layers of the deep scorer")
+    pieces: Literal["mean", "first"] = Field(
+        "mean", description="hidden state of a word: the mean of its pieces', or that of the first"
+    )
+    freeze: bool = Field(False, description="leave the encoder as it is in training")
+
+
+class ReadingOptions(Options):
+    """Which of the many attentions of a transformer is read."""
+
+    layer: int = Field(-1, description="from 0 at the bottom; -1 is the last")
+    head: Head = Field("mean", description="a head by number from 0, or the mean of all")
+    query: Query = Field("first", description="the position that attends: first, last, or the mean of all")
+    pieces: Literal["sum", "first"] = Field(
+        "sum", description="weight of a word: the sum of its pieces', or that of the first"
+    )
+
+
+class HfClassifierOptions(ReadingOptions, CheckpointOptions):
+    """Options of `hf-classifier`."""
+
+    query: Query | None = Field(  # type: ignore[assignment]
+        None,
+        description="the position that attends: first, last, mean of all; None: the one it answers from",
+    )
+    labels: tuple[str, ...] = Field(
+        (), description="the model's names of the task's labels in their order, joined by +"
+    )
+    freeze: bool = Field(False, description="train the classification head alone")
+
+
+class HfCausalOptions(ReadingOptions, CheckpointOptions):
+    """Options of `hf-causal`."""
+
+    query: Query = Field("last", description="the position that attends: first, last, or the mean of all")
+    labels: tuple[str, ...] = Field(
+        (), description="a word for each label of the task in their order, joined by +; its names by default"
+    )
+    template: str = Field(
+        "{text} It is", description="the prompt whose next word is the answer, with {text} in it"
+    )
+
+    @field_validator("template")
+    @classmethod
+    def _holds_the_text(cls, template: str) -> str:
+        if template.split().count("{text}") != 1:
+            raise ValueError("must hold {text} once, with spaces around it")
+        return template
+
+
+class LayerOptions(Options):
+    """Which positions of a transformer are asked, and how pieces make words."""
+
+    query: Literal["own", "first", "last", "mean"] = Field(
+        "own", description="the position that is explained: the one the model answers from, or another"
+    )
+    pieces: Literal["sum", "first"] = Field(
+        "sum", description="score of a word: the sum of its pieces', or that of the first"
+    )
+
+
+class ClsAttentionOptions(LayerOptions):
+    """Options of `cls-attention`."""
+
+    layer: int = Field(-1, description="from 0 at the bottom; -1 is the last")
+    head: Head = Field("mean", description="a head by number from 0, or the mean of all")
+
+
+class AttentionNormOptions(LayerOptions):
+    """Options of `attention-norm`."""
+
+    layer: int = Field(-1, description="from 0 at the bottom; -1 is the last")
+    head: Head | Literal["sum"] = Field("sum", description="a head by number from 0, or the sum over all")

@@ -1,0 +1,130 @@
+"""A classifier of transformers as it is, of whose many attentions one is read and can be replaced."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from attnx import AttentionProjection, Batch, Example, Layers, Trace, passes_at_once
+
+from .network import Network
+from .options import Query, ReadingOptions
+from .packing import Packing, positions_asked
+from .reading import Reading, heads_read, layer_read
+from .taps import Tap
+
+
+class LayerReader(nn.Module, ABC):
+    """Reads one layer's attention over words by the reduction that its options declare.
+
+    Hidden states are what that layer reads, laid out by word as embeddings are: from them the layer
+    and all above it are computed again, under its own attention or another.
+    """
+
+    needs = ("words",)
+    provides: tuple[str, ...] = ("attention", "gradient", "hidden", "deletion", "layers")
+
+    def __init__(
+        self, network: Network, projection: AttentionProjection, options: ReadingOptions, query: Query
+    ) -> None:
+        super().__init__()
+        self.network = network
+        self.projection = projection
+        self.head, self.query, self.pieces = options.head, query, options.pieces
+        self.layer = layer_read(options.layer, network.stack)
+        self.whole = not network.stack.blocks  # a pass cannot begin at a layer, so it begins below all
+        config = network.transformer.config
+        heads_read(self.head, torch.empty(1, config.num_attention_heads))  # refused now, not in mid-run
+
+    @abstractmethod
+    def logits(self, output: Any) -> Tensor:
+        """[B, C] in the order of the task's labels, from what the transformer gives."""
+
+    def settings(self) -> dict[str, Any]:
+        """What else the transformer is called with."""
+        return {}
+
+    def encode(self, examples: Sequence[Example]) -> Batch:
+        return self.network.encode(examples)
+
+    def embed(self, batch: Batch) -> Tensor:
+        return self.network.embed(batch)
+
+    def run(self, batch: Batch, embeddings: Tensor, *, attention: Tensor | None = None) -> Trace:
+        packing = self.network.packing(batch, embeddings)
+        vectors = packing.pack(embeddings)  # [B, T, E]
+        states: list[Tensor] = []
+        with ExitStack() as watched:
+            if not self.whole:
+                watched.enter_context(self.network.stack.watch(self.layer, states))
+            a, logits = self._pass(packing, batch.mask, vectors, attention)
+        hidden = embeddings if self.whole else packing.unpack(states[0])  # [B, L, S·H]
+        return Trace(batch, embeddings, hidden, _scores(a), a, logits)
+
+    def decode(self, batch: Batch, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        packing = self._packing_of_states(batch, hidden)
+        a, logits = self._from_states(packing, batch.mask, packing.pack(hidden), None)
+        return _scores(a), a, logits
+
+    def reattend(self, trace: Trace, attention: Tensor) -> Tensor:
+        several = attention if attention.ndim == 3 else attention[:, None]  # [B, K, L]
+        packing = self._packing_of_states(trace.batch, trace.hidden)
+        states, mask = packing.pack(trace.hidden), trace.batch.mask
+        at_once = max(1, passes_at_once(packing.used.shape[1]) // max(1, len(states)))
+        found = []
+        for part in several.split(at_once, dim=1):  # [B, k, L]
+            k = part.shape[1]
+            _, logits = self._from_states(
+                packing.repeat(k),
+                mask.repeat_interleave(k, 0),
+                states.repeat_interleave(k, 0),
+                part.flatten(0, 1),
+            )
+            found.append(logits.unflatten(0, (-1, k)))  # [B, k, C]
+        logits = torch.cat(found, 1)
+        return logits if attention.ndim == 3 else logits[:, 0]
+
+    def layers(self, batch: Batch, embeddings: Tensor) -> Layers:
+        packing = self.network.packing(batch, embeddings)
+        output, weights, sizes = self.network.watched(packing, packing.pack(embeddings), **self.settings())
+        return Layers(
+            packing.column, positions_asked(packing.used, self.query), weights, sizes, self.logits(output)
+        )
+
+    def attention_parameters(self) -> Iterable[nn.Parameter]:
+        return ()
+
+    def _packing_of_states(self, batch: Batch, hidden: Tensor) -> Packing:
+        size = self.network.size if self.whole else self.network.transformer.config.hidden_size
+        return Packing.of(batch, hidden.shape[-1] // size, self.network.left)
+
+    def _from_states(
+        self, packing: Packing, mask: Tensor, states: Tensor, attention: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """Attention [B, L] and logits [B, C] from states [B, T, H] that the layer reads."""
+        if self.whole:
+            return self._pass(packing, mask, states, attention)
+        below = states.new_zeros(*states.shape[:2], self.network.size)  # looked at by skipped layers alone
+        with self.network.stack.begin_at(self.layer, states):
+            return self._pass(packing, mask, below, attention)
+
+    def _pass(
+        self, packing: Packing, mask: Tensor, vectors: Tensor, attention: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """Attention [B, L] and logits [B, C] of one pass, its attention read or replaced."""
+        reading = Reading(packing, mask, positions_asked(packing.used, self.query), self.head, self.pieces)
+        tap = Tap(None if attention is None else lambda weights: reading.replaced(weights, attention))
+        with self.network.stack.read({self.layer: tap}):
+            output = self.network(packing, vectors, **self.settings())
+        a = reading.attention(tap.weights) if attention is None else attention
+        return a, self.logits(output)
+
+
+def _scores(attention: Tensor) -> Tensor:
+    """[B, L] whose softmax is this attention."""
+    return attention.clamp_min(torch.finfo(attention.dtype).tiny).log()
