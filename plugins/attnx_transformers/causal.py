@@ -24,9 +24,9 @@ class HfCausal(LayerReader):
     that of a layer from the position that answers, reduced as in `hf-classifier`.
     """
 
-    def __init__(self, data: TaskData, projection: AttentionProjection, options: HfCausalOptions) -> None:
+    def __init__(self, data: TaskData, options: HfCausalOptions) -> None:
         network = Network("AutoModelForCausalLM", data, options, left=True)
-        super().__init__(network, projection, options, options.query)
+        super().__init__(network, options, options.query)
         words = options.template.split()
         place = words.index(TEXT)
         self.around = words[:place], words[place + 1 :]
@@ -37,8 +37,13 @@ class HfCausal(LayerReader):
         self.register_buffer("answers", torch.tensor(_answers(network, data, options)), persistent=False)
 
     @classmethod
-    def build(cls, data: TaskData, projection: AttentionProjection, options: HfCausalOptions) -> Self:
-        return cls(data, projection, options)
+    def build(
+        cls,
+        data: TaskData,
+        projection: AttentionProjection,  # noqa: ARG003 - its softmax is its own
+        options: HfCausalOptions,
+    ) -> Self:
+        return cls(data, options)
 
     def encode(self, examples: Sequence[Example]) -> Batch:
         return self.network.encode(examples, self.around)

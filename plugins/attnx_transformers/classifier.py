@@ -25,20 +25,25 @@ class HfClassifier(LayerReader):
     checkpoint without a classification head gets a new one, which is to be trained.
     """
 
-    def __init__(self, data: TaskData, projection: AttentionProjection, options: HfClassifierOptions) -> None:
+    def __init__(self, data: TaskData, options: HfClassifierOptions) -> None:
         network = Network(KIND, data, options)
         labels = len(data.label_names)
         if _head_is_new(network) and network.transformer.config.num_labels != labels:
             network = Network(KIND, data, options, num_labels=labels)
-        super().__init__(network, projection, options, options.query or ("last" if network.left else "first"))
+        super().__init__(network, options, options.query or ("last" if network.left else "first"))
         order = range(labels) if _head_is_new(network) else _order(network, data, options)
         self.register_buffer("order", torch.tensor(list(order)), persistent=False)
         if options.freeze:
             network.transformer.base_model.requires_grad_(False)
 
     @classmethod
-    def build(cls, data: TaskData, projection: AttentionProjection, options: HfClassifierOptions) -> Self:
-        return cls(data, projection, options)
+    def build(
+        cls,
+        data: TaskData,
+        projection: AttentionProjection,  # noqa: ARG003 - its softmax is its own
+        options: HfClassifierOptions,
+    ) -> Self:
+        return cls(data, options)
 
     def logits(self, output: Any) -> Tensor:
         logits: Tensor = output.logits[:, self.order]

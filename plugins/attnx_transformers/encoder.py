@@ -21,7 +21,17 @@ class HfEncoder(nn.Module):
     """
 
     needs = ("words",)
-    provides: tuple[str, ...] = ("attention", "gradient", "hidden", "deletion", "linear-decoder", "layers")
+    provides: tuple[str, ...] = (
+        "attention",
+        "reattend",
+        "projection",
+        "gradient",
+        "hidden",
+        "decode",
+        "deletion",
+        "linear-decoder",
+        "layers",
+    )
 
     def __init__(self, data: TaskData, projection: AttentionProjection, options: HfOptions) -> None:
         super().__init__()

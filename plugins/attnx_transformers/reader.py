@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attnx import AttentionProjection, Batch, Example, Layers, Trace, passes_at_once
+from attnx import Batch, Example, Layers, Trace, passes_at_once
 
 from .network import Network
 from .options import Query, ReadingOptions
@@ -27,14 +27,19 @@ class LayerReader(nn.Module, ABC):
     """
 
     needs = ("words",)
-    provides: tuple[str, ...] = ("attention", "gradient", "hidden", "deletion", "layers")
+    provides: tuple[str, ...] = (
+        "attention",
+        "reattend",
+        "gradient",
+        "hidden",
+        "decode",
+        "deletion",
+        "layers",
+    )
 
-    def __init__(
-        self, network: Network, projection: AttentionProjection, options: ReadingOptions, query: Query
-    ) -> None:
+    def __init__(self, network: Network, options: ReadingOptions, query: Query) -> None:
         super().__init__()
         self.network = network
-        self.projection = projection
         self.head, self.query, self.pieces = options.head, query, options.pieces
         self.layer = layer_read(options.layer, network.stack)
         self.whole = not network.stack.blocks  # a pass cannot begin at a layer, so it begins below all

@@ -8,16 +8,25 @@ from typing import Any
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import (
+    AlbertConfig,
+    AlbertForSequenceClassification,
     BertConfig,
     BertForSequenceClassification,
     BertModel,
+    DistilBertConfig,
+    DistilBertForSequenceClassification,
     GPT2Config,
     GPT2ForSequenceClassification,
     GPT2LMHeadModel,
+    LlamaConfig,
+    LlamaForCausalLM,
     PreTrainedTokenizerFast,
+    RobertaConfig,
+    RobertaForSequenceClassification,
 )
 
 from attnx import Example, TaskData
+from attnx_transformers.checkpoints import quiet
 
 # "onetwo" is cut into two pieces, "threefourfive" into three.
 WORDS = ["one", "two", "three", "four", "five", "yes", "no", "it", "is", "a"]
@@ -63,48 +72,35 @@ def tokenizer(frame: bool = True) -> PreTrainedTokenizerFast:
     return PreTrainedTokenizerFast(
         tokenizer_object=made,
         model_max_length=32,
-        model_input_names=["input_ids", "token_type_ids", "attention_mask"],
+        model_input_names=["input_ids", *(["token_type_ids"] if frame else []), "attention_mask"],
         **names,
     )
 
 
-def _bert(**settings: Any) -> BertConfig:
-    return BertConfig(
-        vocab_size=len(VOCABULARY),
-        hidden_size=32,
-        num_hidden_layers=3,
-        num_attention_heads=4,
-        intermediate_size=48,
-        max_position_embeddings=32,
-        initializer_range=0.5,
-        **settings,
-    )
-
-
-def _gpt2(**settings: Any) -> GPT2Config:
-    return GPT2Config(
-        vocab_size=len(VOCABULARY),
-        n_embd=32,
-        n_layer=3,
-        n_head=4,
-        n_positions=32,
-        initializer_range=0.3,
-        bos_token_id=None,
-        eos_token_id=None,
-        pad_token_id=0,
-        **settings,
-    )
+SIZES = {"vocab_size": len(VOCABULARY), "hidden_size": 32, "num_attention_heads": 4, "initializer_range": 0.5}
+LAYERS = {"num_hidden_layers": 3, "intermediate_size": 48, "max_position_embeddings": 32}
+GPT2 = {"vocab_size": len(VOCABULARY), "n_embd": 32, "n_layer": 3, "n_head": 4, "n_positions": 32}
+NO_MARKS = {"bos_token_id": None, "eos_token_id": None, "pad_token_id": 0, "initializer_range": 0.3}
 
 
 def save(kind: str, folder: Path, **settings: Any) -> Path:
-    """A checkpoint of that kind in the folder: encoder, classifier, decoder-classifier or language-model."""
+    """A checkpoint of that kind in the folder, its weights random and large enough to matter."""
     torch.manual_seed(0)
     makers: dict[str, Any] = {
-        "encoder": lambda: BertModel(_bert(**settings)),
-        "classifier": lambda: BertForSequenceClassification(_bert(**settings)),
-        "decoder-classifier": lambda: GPT2ForSequenceClassification(_gpt2(**settings)),
-        "language-model": lambda: GPT2LMHeadModel(_gpt2(**settings)),
+        "encoder": lambda: BertModel(BertConfig(**SIZES, **LAYERS, **settings)),
+        "classifier": lambda: BertForSequenceClassification(BertConfig(**SIZES, **LAYERS, **settings)),
+        "roberta": lambda: RobertaForSequenceClassification(
+            RobertaConfig(**SIZES, **LAYERS | {"max_position_embeddings": 34}, pad_token_id=0)
+        ),
+        "distilbert": lambda: DistilBertForSequenceClassification(
+            DistilBertConfig(vocab_size=len(VOCABULARY), dim=32, n_layers=3, n_heads=4, hidden_dim=48)
+        ),
+        "albert": lambda: AlbertForSequenceClassification(AlbertConfig(**SIZES, **LAYERS, embedding_size=16)),
+        "decoder-classifier": lambda: GPT2ForSequenceClassification(GPT2Config(**GPT2, **NO_MARKS)),
+        "language-model": lambda: GPT2LMHeadModel(GPT2Config(**GPT2, **NO_MARKS)),
+        "llama": lambda: LlamaForCausalLM(LlamaConfig(**SIZES | NO_MARKS, **LAYERS, num_key_value_heads=2)),
     }
-    makers[kind]().save_pretrained(folder)
-    tokenizer(frame=kind in ("encoder", "classifier")).save_pretrained(folder)
+    with quiet():
+        makers[kind]().save_pretrained(folder)
+        tokenizer(frame=kind not in ("decoder-classifier", "language-model", "llama")).save_pretrained(folder)
     return folder
