@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .formulas.deception import deception_penalty, rationale_mass
     from .formulas.divergences import js_divergence, total_variation
     from .formulas.erasure import attention_without, logits_of_kept, mean_embedding
+    from .formulas.layers import Layers
     from .formulas.randomness import Randomness
     from .formulas.ranking import ranked
     from .formulas.scorers import Scorer, make_scorer
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
         Example,
         Finding,
         Importance,
-        Layers,
         Measure,
         Outputs,
         TaskData,
@@ -90,6 +90,7 @@ _MODULES = {
         "Study",
         "Task",
     ),
+    "formulas.layers": ("Layers",),
     "formulas.randomness": ("Randomness",),
     "formulas.ranking": ("ranked",),
     "formulas.scorers": ("Scorer", "make_scorer"),
@@ -111,7 +112,6 @@ _MODULES = {
         "Example",
         "Finding",
         "Importance",
-        "Layers",
         "Measure",
         "Outputs",
         "TaskData",

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from .data.loading import Source
+from .formulas.layers import Layers
 from .types import (
     Axis,
     Batch,
@@ -24,7 +25,6 @@ from .types import (
     Example,
     Family,
     Finding,
-    Layers,
     Measure,
     Sees,
     TaskData,

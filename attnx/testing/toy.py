@@ -13,8 +13,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from ..formulas.layers import Layers
 from ..protocols import AttentionProjection
-from ..types import Batch, Example, Layers, TaskData, Trace
+from ..types import Batch, Example, TaskData, Trace
 
 VECTORS = np.array([[0.0, 0.0], [1.0, 0.5], [-1.0, 1.0], [0.5, -1.0], [2.0, 0.25], [-0.5, -0.75]])
 WORDS = ("<unknown>", "one", "two", "three", "four", "five")
