@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .errors import UsageError
-from .host.cards import Kind
 from .host.catalog import Catalog
 from .progress import Progress
+from .request.asked import Asked
+from .request.given import Objects
 from .request.parsing import parse_seeds, validated
-from .request.resolve import Objects, resolve
+from .request.resolve import find_part, resolve
 from .request.spec import LEVELS, Choice, Keep, Limit, RunSpec
 
 if TYPE_CHECKING:
@@ -42,11 +43,12 @@ def evaluate(
 ) -> Report:
     """Evaluate a model's explanations on a task.
 
-    Every component is a name, as on the command line ("sparsegen:lam=0.5"), or an object that
-    follows the protocol. A model may be a class, which is built and trained, or a trained instance,
-    which is measured as it is. Without `explanations` its attention is tested, or, where it shows
-    none, its gradient, or leave-one-out. A run with an object in it is computed each
-    time, as no name could say what it was, and stored where `out` is given alone.
+    Every component is a name, as on the command line ("sparsegen:lam=0.5"), an object that follows
+    the protocol, or a class, with its options where it takes any: (BiLstm, {"hidden": 64}). A model's
+    class is built and trained; a trained instance is measured as it is. Without `explanations` its
+    attention is tested, or, where it shows none, its gradient, or leave-one-out. A run with an
+    object in it is computed each time, as no name could say what it was, and stored where `out` is
+    given alone.
 
     Args:
         task: labelled examples made of units; `attnx list tasks` lists the names; by default the registry's.
@@ -66,24 +68,14 @@ def evaluate(
         fresh: compute even if the run is stored.
         progress: tell on stderr how far it is.
     """
-    objects: dict[tuple[Kind, str], Any] = {}
-
-    def choice(kind: Kind, thing: Any) -> Choice:
-        if isinstance(thing, str):
-            return Choice.parse(thing)
-        name = thing.__name__ if isinstance(thing, type) else type(thing).__name__
-        while (kind, name) in objects:  # two objects of one class
-            name += "'"
-        objects[kind, name] = thing
-        return Choice(name=name)
-
+    asked = Asked(_installed())
     spec = validated(
-        task=None if task is None else choice("task", task),
-        model=None if model is None else choice("model", model),
-        projection=None if projection is None else choice("projection", projection),
-        explanations=tuple(choice("importance", thing) for thing in _several(explanations)),
-        references=tuple(choice("importance", thing) for thing in _several(references)),
-        metrics=tuple(choice("metric", thing) for thing in _several(metrics)),
+        task=asked.choice("task", task),
+        model=asked.choice("model", model),
+        projection=asked.choice("projection", projection),
+        explanations=asked.choices("importance", explanations),
+        references=asked.choices("importance", references),
+        metrics=asked.choices("metric", metrics),
         training=training or {},
         seeds=_seeds(seeds),
         limit=Limit() if limit is None else Limit.parse(str(limit)),
@@ -91,8 +83,8 @@ def evaluate(
     )
     return evaluate_spec(
         spec,
-        _installed(),
-        objects,
+        asked.catalog,
+        asked.objects,
         data_dir=data_dir,
         out=out,
         fresh=fresh,
@@ -132,11 +124,11 @@ def evaluate_spec(
 
 
 def study(
-    name: str,
-    task: str | None = None,
-    model: str | None = None,
+    name: Any,
+    task: Any = None,
+    model: Any = None,
     *,
-    projection: str | None = None,
+    projection: Any = None,
     training: dict[str, Any] | None = None,
     seeds: Sequence[int] | str = (0,),
     limit: int | str | None = None,
@@ -148,21 +140,25 @@ def study(
     """Carry out a study, such as "adversarial-model:divergences=0.01+0.1", on a task and a model.
 
     Args:
-        name: the study with its options; `attnx list studies` lists them.
+        name: the study with its options; `attnx list studies` lists them. Or an object, as for `evaluate`.
         out: the folder of studies; by default `studies` in ATTNX_HOME.
         task, model, projection, training, seeds, limit, device, data_dir, progress: as for `evaluate`.
     """
+    asked = Asked(_installed())
+    (chosen,) = asked.choices("study", name)
     spec = validated(
-        task=task,
-        model=model,
-        projection=projection,
+        task=asked.choice("task", task),
+        model=asked.choice("model", model),
+        projection=asked.choice("projection", projection),
         training=training or {},
         seeds=_seeds(seeds),
         limit=Limit() if limit is None else Limit.parse(str(limit)),
         device=device,
     )
     shown = Progress("auto" if progress else "off")
-    report, _ = study_spec(Choice.parse(name), spec, _installed(), data_dir=data_dir, out=out, progress=shown)
+    report, _ = study_spec(
+        chosen, spec, asked.catalog, asked.objects, data_dir=data_dir, out=out, progress=shown
+    )
     return report
 
 
@@ -170,30 +166,26 @@ def study_spec(
     name: Choice,
     spec: RunSpec,
     catalog: Catalog,
+    objects: Objects | None = None,
     *,
     data_dir: str | Path | None = None,
     out: str | Path | None = None,
     progress: Progress | None = None,
-) -> tuple[StudyReport, Path]:
-    """Carry out a study on what a spec asks for, and say which folder its report is in."""
-    catalog.find("study", name.name)
-    resolve(spec, catalog)
+) -> tuple[StudyReport, Path | None]:
+    """Carry out a study on what a spec asks for, and say which folder its report is in, if it is kept."""
+    find_part(catalog, "study", name, objects)
+    resolve(spec, catalog, objects)
 
     from .run.study import carry_out_study
 
     shown = progress or Progress()
     source = find_source(catalog, data_dir, shown)
-    return carry_out_study(name, spec, catalog, source, shown, Path(out) if out else None)
+    return carry_out_study(name, spec, catalog, source, shown, Path(out) if out else None, objects)
 
 
 def fetch_dataset(name: str) -> Path:
     """The folder of a dataset of the registry, fetched when it is not on this machine yet."""
     return find_source(Catalog.installed(), None, Progress()).fetch(name).folder
-
-
-def _several(things: Any) -> Sequence[Any]:
-    """One name or one object is a list of one."""
-    return things if isinstance(things, list | tuple) else (things,)
 
 
 def _seeds(seeds: Any) -> tuple[int, ...]:

@@ -13,30 +13,11 @@ from ..errors import PluginError, UsageError
 from ..host.cards import CAPABILITIES, Component, Kind
 from ..host.catalog import Catalog
 from ..registry.schema import Composition
+from .given import Objects, given_part
 from .plan import Part, Plan
 from .spec import Choice, Options, RunSpec, Training, validate_options
 
-PROTOCOLS: dict[Kind, str] = {
-    "task": "Task",
-    "model": "Model",
-    "projection": "AttentionProjection",
-    "importance": "ImportanceMethod",
-    "metric": "Metric",
-    "study": "Study",
-}
-REQUIRED: dict[Kind, tuple[str, ...]] = {
-    "task": ("provides", "load"),
-    "model": ("needs", "provides", "encode", "embed", "run", "decode", "reattend", "attention_parameters"),
-    "projection": ("trains_by_expectation", "__call__"),
-    "importance": ("needs", "check", "__call__"),
-    "study": ("needs", "__call__"),
-    "metric": ("needs", "family", "measures", "reads_explanation", "whole_split"),
-}
-METRICS = {False: ("follows_training", "axis", "__call__"), True: ("keep", "conclude")}  # by whole_split
-
 _OF_MODELS = ("attention", "reattend", "projection", "gradient", "hidden", "decode", "deletion")
-
-Objects = Mapping[tuple[Kind, str], Any]
 
 
 def resolve(spec: RunSpec, catalog: Catalog, objects: Objects | None = None) -> Plan:
@@ -115,7 +96,7 @@ class _Finder:
     def part(self, kind: Kind, choice: Choice) -> Part:
         given = self.objects.get((kind, choice.name))
         if given is not None:
-            return _given(kind, choice.name, given)
+            return given_part(kind, choice.name, given.thing, given.options)
         return _part(self.catalog.find(kind, choice.name), choice)
 
     def model(self, spec: RunSpec, task: Part) -> tuple[Part, Part | None, Training]:
@@ -125,10 +106,11 @@ class _Finder:
             raise UsageError(f"Task '{task.label}' recommends no model: name one with --model.")
         choice = spec.model or Choice(name=usual)
         given = self.objects.get(("model", choice.name))
-        if given is not None and not isinstance(given, type):
-            return self._ready(choice.name, given, spec)
+        if given is not None and not isinstance(given.thing, type):
+            return self._ready(choice.name, given.thing, spec)
         if given is not None:
-            model, projection, training = _given("model", choice.name, given), "", {}
+            model = given_part("model", choice.name, given.thing, given.options)
+            projection, training = "", {}
         else:
             component, composition = self.catalog.find_model(choice.name)
             if composition is None:  # what the task recommends, when that is this very model
@@ -172,16 +154,16 @@ class _Finder:
         if spec.projection is not None or spec.training:
             what = "projection" if spec.projection is not None else "training"
             raise UsageError(f"'{name}' is a trained model and is measured as it is: give it no {what}.")
-        part = _given("model", name, model)
+        if len(spec.seeds) > 1:
+            count = len(spec.seeds)
+            raise UsageError(
+                f"'{name}' is one trained model, which {count} seeds would count {count} times. "
+                "Give one seed, or the model's class, which is trained with each."
+            )
+        part = given_part("model", name, model)
         if "projection" not in part.provides:
             return part, None, Training()
-        if not hasattr(model, "projection"):
-            raise UsageError(
-                f"'{name}' provides 'projection' and has none: give it an attribute 'projection', or declare "
-                "provides without that word."
-            )
-        projection = _given("projection", type(model.projection).__name__, model.projection)
-        return part, projection, Training()
+        return part, given_part("projection", type(model.projection).__name__, model.projection), Training()
 
 
 def _check_composition(component: Component, composition: Composition) -> None:
@@ -193,9 +175,9 @@ def _check_composition(component: Component, composition: Composition) -> None:
         raise PluginError(f"the registry's composition of '{composition.model}' is wrong: {error}") from error
 
 
-def find_part(catalog: Catalog, kind: Kind, choice: Choice) -> Part:
+def find_part(catalog: Catalog, kind: Kind, choice: Choice, objects: Objects | None = None) -> Part:
     """One component by itself, with its options checked."""
-    return _part(catalog.find(kind, choice.name), choice)
+    return _Finder(catalog, objects or {}).part(kind, choice)
 
 
 def require_capabilities(part: Part, plan: Plan, catalog: Catalog) -> None:
@@ -212,20 +194,6 @@ def _part(component: Component, choice: Choice, preset: Mapping[str, Any] | None
     needs = (*component.needs, *options.also_needs)
     provides = (*component.provides, *options.also_provides)
     return Part(component.kind, choice.label, options, needs, provides, component)
-
-
-def _given(kind: Kind, label: str, thing: Any) -> Part:
-    """A part made of the caller's own object, which must have what its protocol declares."""
-    protocol, required = PROTOCOLS[kind], REQUIRED[kind]
-    if kind == "metric":
-        whole_split = getattr(thing, "whole_split", False)
-        protocol, required = "SplitMetric" if whole_split else "Metric", required + METRICS[whole_split]
-    for name in required:
-        if not hasattr(thing, name):
-            raise UsageError(f"'{label}' is not a {kind}: it has no '{name}'. Subclass attnx.{protocol}.")
-    return Part(
-        kind, label, Options(), getattr(thing, "needs", ()), getattr(thing, "provides", ()), None, thing
-    )
 
 
 def _require(

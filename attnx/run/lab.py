@@ -15,6 +15,7 @@ from ..host.catalog import Catalog
 from ..progress import Progress
 from ..protocols import Model
 from ..report.observations import Measurement
+from ..request.given import Objects
 from ..request.plan import Part, Plan
 from ..request.resolve import find_part, resolve
 from ..request.spec import Choice, RunSpec, Training, digest
@@ -62,7 +63,9 @@ class Lab:
         source: Source,
         weights: Weights,
         progress: Progress,
+        objects: Objects | None = None,
     ) -> None:
+        self._objects = objects or {}
         self._asked = asked  # as the user put it: what he did not say is decided anew for a variant
         self._study = study
         self._catalog = catalog
@@ -92,7 +95,9 @@ class Lab:
 
         What the user did not say is decided anew: another model brings its own training settings.
         """
-        plan = resolve(RunSpec.model_validate({**self._asked.model_dump(), **changes}), self._catalog)
+        plan = resolve(
+            RunSpec.model_validate({**self._asked.model_dump(), **changes}), self._catalog, self._objects
+        )
         self.parts_used += plan.trained
         return self._setting(plan)
 
@@ -108,6 +113,7 @@ class Lab:
             self._source,
             self._weights,
             self._progress,
+            self._objects,
         )
         other._workshop = self._workshop
         return other
@@ -138,10 +144,12 @@ class Lab:
         of the objective, must be in its `name`.
         """
         plan = self._plans[setting or self.setting]
-        code = plugins_used([self._study])[0].code
-        base = weights_name(plan, self.data, seed, self._device)
-        start = [tensors_hash(m.state_dict()) for m in (model, *beside)]
-        key = digest(base, self._study.choice.name, code, name, *start)
+        key = ""  # with an object in it nothing could say whose weights these are
+        if plan.repeatable and self._study.component is not None:
+            code = plugins_used([self._study])[0].code
+            base = weights_name(plan, self.data, seed, self._device)
+            start = [tensors_hash(m.state_dict()) for m in (model, *beside)]
+            key = digest(base, self._study.choice.name, code, name, *start)
         with seeded(seed):
             self._workshop.find_or_train(
                 model, key, plan.training, seed=seed, label=name, objective=objective, keep=keep

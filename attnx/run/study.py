@@ -8,11 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from ..data.loading import Source
+from ..errors import UsageError
 from ..host.catalog import Catalog
 from ..progress import Progress
 from ..report.findings import Finding as FindingRow
 from ..report.findings import StudyReport
 from ..report.statistics import summarise
+from ..request.given import Objects
 from ..request.resolve import find_part, require_capabilities, resolve
 from ..request.spec import Choice, RunSpec
 from ..store.home import check_writable, home
@@ -31,13 +33,17 @@ def carry_out_study(
     source: Source,
     progress: Progress,
     out: Path | None = None,
-) -> tuple[StudyReport, Path]:
-    """Carry out a study and keep its report; an unwritable folder is refused before any training."""
+    objects: Objects | None = None,
+) -> tuple[StudyReport, Path | None]:
+    """Carry out a study and keep its report; an unwritable folder is refused before any training.
+
+    A study with an object in it is not kept: its name could not say what it was.
+    """
     root, weights = out or home() / "studies", Weights()
     check_writable(root, "--out")
     check_writable(weights.root, "ATTNX_HOME")
-    report = run_study(choice, spec, catalog, source, progress, weights)
-    return report, write_study(report, root)
+    report = run_study(choice, spec, catalog, source, progress, weights, objects)
+    return report, None if objects else write_study(report, root)
 
 
 def run_study(
@@ -47,14 +53,19 @@ def run_study(
     source: Source,
     progress: Progress,
     weights: Weights | None = None,
+    objects: Objects | None = None,
 ) -> StudyReport:
     """Carry out a study on the task and model of a spec."""
     started = time.perf_counter()
-    plan = resolve(spec, catalog)
-    part = find_part(catalog, "study", choice)
+    plan = resolve(spec, catalog, objects)
+    part = find_part(catalog, "study", choice, objects)
+    if plan.model.component is None and not isinstance(plan.model.given, type):
+        raise UsageError(
+            f"A study trains variants, and model '{plan.model.label}' is trained already: give its class."
+        )
     require_capabilities(part, plan, catalog)
     device = choose_device(spec.device)
-    lab = Lab(spec, plan, part, catalog, device, source, weights or Weights(), progress)
+    lab = Lab(spec, plan, part, catalog, device, source, weights or Weights(), progress, objects)
     findings = part.make()(lab)
     return StudyReport(
         study=part.choice,

@@ -14,6 +14,7 @@ from ..errors import PluginError
 from ..progress import Progress
 from ..protocols import AttentionProjection, Model
 from ..report.observations import TrainingRecord
+from ..request.given import complete
 from ..request.plan import Plan
 from ..request.spec import Training
 from ..store.identity import weights_name
@@ -94,7 +95,8 @@ class Workshop:
 
     def _build(self, plan: Plan) -> Model:
         projection = plan.projection.make() if plan.projection else _NoProjection()
-        model: Model = plan.model.make().build(self.data, projection, plan.model.options)
+        built = plan.model.make().build(self.data, projection, plan.model.options)
+        model: Model = complete("model", built)
         return model.to(self.device)
 
     def _find(self, model: Model, key: str, followed: Sequence[str]) -> TrainingRecord | None:

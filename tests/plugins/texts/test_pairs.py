@@ -44,10 +44,10 @@ def test_snli_keeps_the_laws_of_tasks() -> None:
     check("task", make("snli"))
 
 
-@pytest.mark.skipif(not (SHARED / "snli").is_dir(), reason="the published files are not on this machine")
+@pytest.mark.skipif(not (SHARED / "data" / "snli").is_dir(), reason="no published files here")
 def test_the_published_dev_and_test_pairs_are_all_read(tmp_path: Path) -> None:
     for split, file in (("train", "dev"), ("dev", "dev"), ("test", "test")):  # there is no train file here
-        rows = gzip.decompress((SHARED / "snli" / f"{file}.jsonl.gz").read_bytes())
+        rows = gzip.decompress((SHARED / "data" / "snli" / f"{file}.jsonl.gz").read_bytes())
         (tmp_path / f"{split}.jsonl").write_bytes(rows)
     data = load("snli", tmp_path)
     assert (len(data.dev), len(data.test)) == (9_842, 9_824)
