@@ -88,4 +88,4 @@ def evaluate(
     print_report(outcome.report)
     print_warnings(outcome.report.warnings)
     state = "stored run, nothing computed" if outcome.stored else "run"
-    print(f"{state}: {outcome.folder}/report.md", file=sys.stderr)
+    print(f"{state}: {outcome.folder}/report.html", file=sys.stderr)

@@ -52,4 +52,4 @@ def study(
     from ..report.terminal import print_study
 
     print_study(report)
-    print(f"study: {folder}/study.json", file=sys.stderr)
+    print(f"study: {folder}/report.html", file=sys.stderr)

@@ -89,6 +89,18 @@ class StudyReport(Record):
 
         return study_page(self)
 
+    def to_html(self) -> str:
+        """The report as a page of one file."""
+        from .page import study_page
+
+        return study_page(self)
+
+    def _repr_html_(self) -> str:
+        """The findings, for a notebook."""
+        from .page import study_fragment
+
+        return study_fragment(self)
+
     def __repr__(self) -> str:
         names = " · ".join(self.labels.values())
         return f"<StudyReport {self.study.label}: {names}; {len(self.findings)} findings>"

@@ -224,6 +224,18 @@ class Report(Record):
         """The report as a Markdown page."""
         return page(self)
 
+    def to_html(self) -> str:
+        """The report as a page of one file, with a browser of the examples where they were kept."""
+        from .page import run_page
+
+        return run_page(self, self.examples() if self._examples is not None else None)
+
+    def _repr_html_(self) -> str:
+        """The verdict and the measures, for a notebook."""
+        from .page import fragment
+
+        return fragment(self)
+
     @property
     def baseline_names(self) -> list[str]:
         """The baselines of this report, in order."""

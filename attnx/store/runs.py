@@ -14,6 +14,8 @@ from ..request.spec import LEVELS, Keep, digest
 from .examples import KeptIn, kept_level, write_examples
 from .home import home, in_the_way, written_aside
 
+PAGE = "report.html"  # of a run and of a study
+
 
 class Runs:
     """Reports of finished runs, one folder each, named by fingerprint."""
@@ -40,6 +42,7 @@ class Runs:
             (folder / "report.md").write_text(report.to_markdown(), encoding="utf-8")
             if examples is not None:
                 write_examples(examples, folder)
+        write_page(report.with_examples(examples), final)
         return final
 
     def __iter__(self) -> Iterator[Report]:
@@ -70,4 +73,14 @@ def write_study(report: StudyReport, root: Path) -> Path:
     with written_aside(final) as folder:
         (folder / "study.json").write_text(report.to_json(), encoding="utf-8")
         (folder / "study.md").write_text(report.to_markdown(), encoding="utf-8")
+    write_page(report, final)
     return final
+
+
+def write_page(report: Report | StudyReport, folder: Path) -> None:
+    """Write the page of a report into its folder: it can be made again from the rest at any time."""
+    text = report.to_html()
+    aside = folder / f".{PAGE}-{os.getpid()}"
+    with suppress(FileNotFoundError):  # another writer of the same run is replacing the folder
+        aside.write_text(text, encoding="utf-8")
+        aside.replace(folder / PAGE)
