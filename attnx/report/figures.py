@@ -251,7 +251,7 @@ def _label(axes: Axes, x: str, y: str) -> None:
     axes.grid(color=FAINT, alpha=0.25, lw=0.6)
     axes.ticklabel_format(axis="y", scilimits=(-2, 4))  # short enough for the room beside the axes
     if x in ("epoch", "rank"):
-        axes.xaxis.get_major_locator().set_params(integer=True)
+        axes.locator_params(axis="x", integer=True)
 
 
 def _short(name: str) -> str:
