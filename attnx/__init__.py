@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .api import evaluate, fetch_dataset, study
+    from .api import evaluate, experiment, fetch_dataset, study
     from .data.loading import Source
     from .data.text_files import parse_object, read_json_lines, read_lines, read_text
     from .errors import AttnxError, CheckFailed, DataError, PluginError, UsageError, did_you_mean
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     )
 
 _MODULES = {
-    "api": ("evaluate", "fetch_dataset", "study"),
+    "api": ("evaluate", "experiment", "fetch_dataset", "study"),
     "host.cards": ("Card",),
     "data.loading": ("Source",),
     "formulas.deception": ("deception_penalty", "rationale_mass"),
@@ -124,6 +124,7 @@ _HOME = {name: module for module, names in _MODULES.items() for name in names}
 __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
     "evaluate",
     "study",
+    "experiment",
     "fetch_dataset",
     "Report",
     "StudyReport",

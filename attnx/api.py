@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .errors import UsageError
+from .errors import UsageError, did_you_mean
 from .host.catalog import Catalog
 from .progress import Progress
 from .request.asked import Asked
@@ -18,6 +18,7 @@ from .request.spec import LEVELS, Choice, Keep, Limit, RunSpec
 
 if TYPE_CHECKING:
     from .data.access import Source
+    from .registry.experiments import Experiment
     from .report.findings import StudyReport
     from .report.records import Report
     from .run.evaluation import Outcome
@@ -181,6 +182,14 @@ def study_spec(
     shown = progress or Progress()
     source = find_source(catalog, data_dir, shown)
     return carry_out_study(name, spec, catalog, source, shown, Path(out) if out else None, objects)
+
+
+def experiment(name: str) -> Experiment:
+    """A table or figure of a paper as the registry has it: its grid, its values and its claims."""
+    known = _installed().registry.experiments
+    if name not in known:
+        raise UsageError(f"Unknown experiment '{name}'.{did_you_mean(name, known)} See 'attnx list'.")
+    return known[name]
 
 
 def fetch_dataset(name: str) -> Path:

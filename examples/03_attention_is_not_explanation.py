@@ -16,37 +16,29 @@ import sys
 
 import attnx
 
-GRADIENT = "gradient:reduce=dot-embedding-abs,attention=fixed"  # as in the paper
-LOO = "loo:of=average"
-PUBLISHED = {  # accuracy, then Kendall's τ: attention-gradient, attention-LOO, gradient-LOO
-    "bilstm-add": (0.808, 0.351, 0.291, 0.656),
-    "bilstm-dot": (0.823, 0.073, 0.064, 0.708),
-    "cnn-add": (0.823, 0.477, 0.352, 0.488),
-    "average-add": (0.807, 0.606, 0.623, 0.558),
-}
+TABLE = attnx.experiment("jain-wallace-table-2")
+TAUS = [column for column in TABLE.columns if column != "accuracy"]
 
 data_dir = sys.argv[1]
 seeds = range(int(sys.argv[2]) if len(sys.argv) > 2 else 3)
 print(f"SST, {len(seeds)} seeds: measured with 95 % interval (published)")
 print(f"{'':<11} {'accuracy':>13} {'attention-gradient':>24} {'attention-LOO':>24} {'gradient-LOO':>24}")
-for model, published in PUBLISHED.items():
+for model, row in TABLE.rows.items():
     report = attnx.evaluate(
         "sst",
         model,
-        explanations=["attention", GRADIENT],
-        references=[GRADIENT, LOO],
-        metrics=["kendall"],
+        explanations=TABLE.explanations,
+        references=TABLE.references,
+        metrics=TABLE.metrics,
         seeds=seeds,
         data_dir=data_dir,
     )
     accuracy = sum(quality.accuracy for quality in report.quality) / len(seeds)
-    taus = [
-        report.select("tau", explanation=explanation, reference=reference)
-        for explanation, reference in (("attention", GRADIENT), ("attention", LOO), (GRADIENT, LOO))
-    ]
+    where = [TABLE.columns[column] for column in TAUS]
+    taus = [report.select("tau", explanation=c.explanation, reference=c.reference) for c in where]
     cells = [
-        f"{tau.mean:.2f} [{tau.low:.2f}, {tau.high:.2f}] ({theirs:.2f})"
-        for tau, theirs in zip(taus, published[1:], strict=True)
+        f"{tau.mean:.2f} [{tau.low:.2f}, {tau.high:.2f}] ({row.published[column]:.2f})"
+        for tau, column in zip(taus, TAUS, strict=True)
     ]
-    accuracies = f"{accuracy:.3f} ({published[0]:.3f})"
+    accuracies = f"{accuracy:.3f} ({row.published['accuracy']:.3f})"
     print(f"{model:<11} {accuracies} " + " ".join(f"{cell:>24}" for cell in cells), flush=True)

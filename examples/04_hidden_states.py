@@ -12,36 +12,28 @@ import sys
 
 import attnx
 
-PUBLISHED = {  # τ with the importance of words, of hidden states
-    ("bilstm-add", "softmax", "gradient"): (0.25, 0.80),
-    ("bilstm-add", "softmax", "loo"): (0.35, 0.49),
-    ("bilstm-add", "sparsemax", "gradient"): (0.45, 0.97),
-    ("bilstm-add", "sparsemax", "loo"): (0.34, 0.98),
-    ("transformer-dot", "softmax", "gradient"): (0.72, 0.89),
-    ("transformer-dot", "softmax", "loo"): (0.33, 0.16),
-    ("transformer-dot", "sparsemax", "gradient"): (0.67, 0.88),
-    ("transformer-dot", "sparsemax", "loo"): (0.30, 0.25),
-}
+TABLE = attnx.experiment("meister-table-6")
 
 data_dir = sys.argv[1]
 seeds = range(int(sys.argv[2]) if len(sys.argv) > 2 else 3)
 print(f"SST, {len(seeds)} seeds: Kendall's τ of attention, measured with 95 % interval (published)")
 print(f"{'':<26} {'accuracy':>8} {'':<8} {'with words':>28} {'with hidden states':>28}")
-for (model, projection, method), published in PUBLISHED.items():
+for row in TABLE.rows.values():
+    (model,) = row.model
     report = attnx.evaluate(
         "sst",
         model,
-        projection=projection,
-        references=["gradient", "gradient-hidden", "loo", "loo-hidden"],
-        metrics=["kendall"],
+        projection=row.projection,
+        references=TABLE.references,
+        metrics=TABLE.metrics,
         seeds=seeds,
         data_dir=data_dir,
     )
     accuracy = sum(quality.accuracy for quality in report.quality) / len(seeds)
-    taus = [report.select("tau", reference=reference) for reference in (method, f"{method}-hidden")]
-    cells = [f"{tau.shown} ({p:.2f})" for tau, p in zip(taus, published, strict=True)]
-    order = "" if taus[0].mean < taus[1].mean else "  other order"
-    print(
-        f"{model:<15} {projection:<10} {accuracy:>8.3f} {method:<8} {cells[0]:>28} {cells[1]:>28}{order}",
-        flush=True,
-    )
+    for method in ("gradient", "loo"):
+        columns = (method, f"{method}-hidden")
+        taus = [report.select("tau", reference=column) for column in columns]
+        cells = [f"{tau.shown} ({row.published[c]:.2f})" for tau, c in zip(taus, columns, strict=True)]
+        order = "" if taus[0].mean < taus[1].mean else "  other order"
+        name = f"{model:<15} {row.projection:<10} {accuracy:>8.3f} {method:<8}"
+        print(f"{name} {cells[0]:>28} {cells[1]:>28}{order}", flush=True)

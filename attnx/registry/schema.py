@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ..errors import PluginError
 from .datasets import Dataset
+from .experiments import Experiment
 from .text import parse_yaml, registry_texts
 
 if TYPE_CHECKING:
@@ -28,18 +29,6 @@ class Composition(_Section):
     projection: str = ""
     training: dict[str, Any] = Field(default_factory=dict)
     citation: str = ""
-
-
-class Experiment(_Section):
-    """A table or figure of a paper: the runs that make it, and what was published."""
-
-    summary: str
-    source: str
-    task: str
-    runs: dict[str, dict[str, Any]]
-    published: dict[str, dict[str, float]] = Field(default_factory=dict)
-    metrics: tuple[str, ...] = ()
-    seeds: tuple[int, ...] = (0,)
 
 
 class Defaults(_Section):

@@ -15,7 +15,8 @@ from ..host.plugins import Plugin
 from ..registry.text import summaries
 
 if TYPE_CHECKING:
-    from ..registry.schema import Composition, Experiment
+    from ..registry.experiments import Experiment
+    from ..registry.schema import Composition
     from .records import Report
 
 WIDEST = 100
@@ -53,7 +54,10 @@ def describe(catalog: Catalog, name: str) -> str:
     if name in catalog.registry.experiments:
         pages.append(_experiment_page(name, catalog.registry.experiments[name]))
     if not pages:
-        known = {key for _, key in catalog.components} | {*catalog.registry.models}
+        known = {key for _, key in catalog.components} | {
+            *catalog.registry.models,
+            *catalog.registry.experiments,
+        }
         raise UsageError(f"Unknown name '{name}'.{did_you_mean(name, known)} See 'attnx list'.")
     return "\n\n".join(pages)
 
@@ -116,7 +120,11 @@ def _composition_page(name: str, composition: Composition) -> str:
 
 
 def _experiment_page(name: str, experiment: Experiment) -> str:
-    rows = [("source", experiment.source), ("task", experiment.task), ("runs", ", ".join(experiment.runs))]
+    rows = [("source", experiment.source), ("study", experiment.study)]
+    rows += [("metrics", ", ".join(experiment.metrics)), ("task", ", ".join(experiment.task))]
+    rows += [("rows", ", ".join(experiment.rows)), ("columns", ", ".join(experiment.columns))]
+    rows += [("claim", claim.says) for claim in experiment.claims]
+    rows = [(name, value) for name, value in rows if value]
     return "\n".join([f"{name} (experiment)", *_wrap(experiment.summary), "", *columns(rows)])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -21,10 +21,11 @@ from ..request.resolve import find_part, resolve
 from ..request.spec import Choice, RunSpec, Training, digest
 from ..store.identity import plugins_used, weights_name
 from ..store.weights import Weights, tensors_hash
-from ..types import Batch, Example, Outputs, TaskData
+from ..types import Batch, Example, Finding, Outputs, TaskData
 from .attribution import Named, trace_of
 from .batching import batches, evaluating
 from .measuring import observe
+from .published import published_value
 from .training import Objective
 from .workshop import Workshop, seeded
 
@@ -100,6 +101,24 @@ class Lab:
         )
         self.parts_used += plan.trained
         return self._setting(plan)
+
+    def published(self, experiment: str, column: str, settings: Sequence[Setting] = ()) -> float | None:
+        """What an experiment of the registry has for this setting, or for all of these together."""
+        found = self._published(experiment, column, settings)
+        return found[0] if found else None
+
+    def beside(
+        self, finding: Finding, experiment: str, column: str, settings: Sequence[Setting] = ()
+    ) -> Finding:
+        """The finding with a published value beside it, if task, model and projection are the paper's."""
+        found = self._published(experiment, column, settings)
+        return replace(finding, published=found[0], source=found[1]) if found else finding
+
+    def _published(
+        self, experiment: str, column: str, settings: Sequence[Setting]
+    ) -> tuple[float, str] | None:
+        plans = [self._plans[setting] for setting in settings or [self.setting]]
+        return published_value(self._catalog, experiment, column, plans)
 
     def within(self, study: str) -> Lab:
         """The same lab as another study has it: what it trains, and finds trained, is that study's."""

@@ -6,7 +6,6 @@ from attnx import Finding, Lab, Model, Outputs, Study, js_divergence, total_vari
 from .adversary import frozen, unfrozen
 from .information import measure_tau, require_information
 from .options import AdversarialModelOptions
-from .published import MEISTER_3, WEN_3, WEN_4, WEN_DIVERGENCE
 
 SWEEP = (0.001, 0.01, 0.1, 1.0)
 NO_COST = 0.01  # of accuracy on dev: an adversary that loses no more is taken to lose none
@@ -39,13 +38,13 @@ class AdversarialModel(Study):
             require_information(lab, self.options.clusters)
         bases = [lab.model(seed) for seed in lab.seeds]
         accuracy = Finding("base", "accuracy", "up", _correct([lab.outputs(model) for model in bases]))
-        findings = [MEISTER_3.beside(accuracy, lab)]
+        findings = [lab.beside(accuracy, "meister-table-3", "accuracy")]
         findings += [Finding("base", "tau", "up", self._taus(lab, bases))] if self.options.information else []
         return [*findings, *(f for kind in KINDS for f in self._swept(lab, kind, bases))]
 
     def _swept(self, lab: Lab, kind: str, bases: list[Model]) -> list[Finding]:
         """The adversaries of every λ, and again the one that goes farthest at no cost."""
-        theirs = WEN_DIVERGENCE.value(lab)
+        theirs = lab.published("wen-table-3", "lambda")
         sweep = self.options.divergences or sorted({*SWEEP, *([] if theirs is None else [theirs])})
         found: dict[float, list[Finding]] = {}
         dev: dict[float, tuple[float, float]] = {}
@@ -96,8 +95,11 @@ class AdversarialModel(Study):
 
 
 def _beside(finding: Finding, lab: Lab, kind: str) -> Finding:
-    table = WEN_4 if finding.measure == "tau lost" else WEN_3
-    return table.beside(finding, lab, kind, finding.measure)
+    """The values of Wen et al., whose adversaries are unfrozen."""
+    if kind == "frozen" or finding.measure == "accuracy lost":
+        return finding
+    table = "wen-table-4" if finding.measure == "tau lost" else "wen-table-3"
+    return lab.beside(finding, table, finding.measure)
 
 
 def _on_dev(lab: Lab, adversaries: list[Model], bases: list[Model]) -> tuple[float, float]:

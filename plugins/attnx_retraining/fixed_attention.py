@@ -3,7 +3,6 @@ from attnx import Finding, Lab, Model, Study
 from .guided import Guided
 from .information import compare_information
 from .options import FixedAttentionOptions
-from .published import WEN_2
 from .starts import new_model
 
 
@@ -28,5 +27,5 @@ class FixedAttention(Study):
                 Guided(new_model(lab, seed), guide, lab.data), seed, "fixed attention", beside=(guide,)
             )
 
-        table = WEN_2 if self.options.attention == "untrained" else None
-        return compare_information(lab, "fixed attention", make, self.options.clusters, table)
+        published = self.options.attention == "untrained"
+        return compare_information(lab, "fixed attention", make, self.options.clusters, published)

@@ -2,7 +2,6 @@ from attnx import Finding, Lab, Model, Study
 
 from .information import compare_information
 from .options import FixedRepresentationOptions
-from .published import WEN_2
 from .starts import copy_of, free_attention_alone
 
 
@@ -25,4 +24,4 @@ class FixedRepresentation(Study):
             free_attention_alone(lab, model)
             return lab.train(model, seed, "new attention")
 
-        return compare_information(lab, "fixed representation", make, self.options.clusters, WEN_2)
+        return compare_information(lab, "fixed representation", make, self.options.clusters)

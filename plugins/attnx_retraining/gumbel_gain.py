@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,17 +8,8 @@ from attnx import Finding, Lab, Model, Study
 
 from .information import measure_tau, require_information
 from .options import GumbelGainOptions
-from .published import task_name
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
-
-CLASSIFICATION = ("sst", "imdb", "agnews", "adr-tweets", "20news", "anemia", "diabetes")
-ENCODERS = {"bilstm", "cnn", "mlp"}
-PUBLISHED = {  # share of settings, by kind of task and scorer
-    ("classification", "deep"): 20 / 21,
-    ("classification", "dot"): 19 / 21,
-    ("classification", "additive"): 20 / 21,
-}
 
 
 class GumbelGain(Study):
@@ -58,21 +48,10 @@ class GumbelGain(Study):
         every = np.concatenate(gains, axis=1)  # [S, settings]
         rises = np.where(np.isnan(every), np.nan, every >= 0)
         share = Finding("all settings", "share that gains", "none", rises)
-        models = [softmax.model for _, softmax, _ in settings]
-        encoders = {model.name for model in models}
-        scorers = {model.options.get("scorer", "") for model in models}
-        return [*findings, _beside_published(share, task_name(lab), encoders, scorers)]
+        compared = [softmax for _, softmax, _ in settings]
+        return [*findings, lab.beside(share, "wen-table-5", share.measure, compared)]
 
     def _tau(self, lab: Lab, models: list[Model]) -> Array:
         """[S, 1], of the model of every seed."""
         pairs = zip(models, lab.seeds, strict=True)
         return np.array([[measure_tau(lab, model, seed, self.options.clusters).tau] for model, seed in pairs])
-
-
-def _beside_published(share: Finding, task: str, encoders: set[str], scorers: set[str]) -> Finding:
-    """The share with that of the paper's cell, if all models have its scorer and encoders."""
-    kind = "classification" if task in CLASSIFICATION else task
-    key = (kind, scorers.pop() if len(scorers) == 1 else "")
-    if key not in PUBLISHED or not encoders <= ENCODERS:
-        return share
-    return replace(share, published=PUBLISHED[key], source="Wen et al., table 5")

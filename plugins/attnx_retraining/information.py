@@ -9,8 +9,6 @@ import numpy as np
 
 from attnx import Finding, Lab, Model, UsageError
 
-from .published import Table
-
 
 @dataclass(frozen=True, slots=True)
 class Tau:
@@ -43,7 +41,7 @@ def compare_information(
     setting: str,
     make: Callable[[Model, int], Model],
     clusters: int | str,
-    table: Table | None,
+    published: bool = True,
 ) -> list[Finding]:
     """τ and accuracy of the model and of what `make` makes of it, and Δτ = τ_normal − τ_setting."""
     require_information(lab, clusters)
@@ -67,6 +65,6 @@ def compare_information(
     corrected = np.array([[n.corrected - s.corrected] for n, s in pairs])
     return [
         *findings,
-        table.beside(lost, lab, setting) if table else lost,
+        lab.beside(lost, "wen-table-2", setting) if published else lost,
         Finding(setting, "tau corrected lost", "none", corrected),
     ]

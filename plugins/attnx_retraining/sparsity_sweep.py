@@ -4,7 +4,6 @@ from attnx import Finding, Lab, Study
 
 from .correlations import CORRELATIONS, Array
 from .options import SparsitySweepOptions
-from .published import MEISTER_2
 
 
 class SparsitySweep(Study):
@@ -80,7 +79,7 @@ class SparsitySweep(Study):
             "entropy of",
             "gradient",
         )
-        return MEISTER_2.beside(finding, lab) if published else finding
+        return lab.beside(finding, "meister-table-2", finding.measure) if published else finding
 
 
 def _means(values: Array) -> Array:

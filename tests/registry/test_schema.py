@@ -46,7 +46,7 @@ def fragment(section: str, name: str) -> str:
     facts = {
         "models": "{model: fcam, summary: A model.}",
         "datasets": "{summary: Data., licence: CC0-1.0}",
-        "experiments": "{summary: A table., source: 'a paper, table 1', task: sdc, runs: {soft: {}}}",
+        "experiments": "{summary: A table., source: 'a paper, table 1', columns: {}, rows: {soft: {}}}",
     }
     return f"schema: 1\n{section}: {{{name}: {facts[section]}}}"
 
