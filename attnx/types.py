@@ -212,6 +212,7 @@ class Importance:
     target: Tensor  # [B] the class that is explained
     seconds: float = 0.0
     passes: int = 0  # examples sent through the model
+    on_cpu: bool = False  # computed there, though the model is elsewhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,8 +292,8 @@ class Outputs:
     """What a model gives for every example of a split, in their order."""
 
     probabilities: Tensor  # [N, C]
-    attention: Tensor  # [N, L], 0 off the mask
-    mask: Tensor  # [N, L]
+    attention: tuple[Tensor, ...]  # N of them, each over the units of its example [n]
+    rationale: tuple[Tensor, ...]  # likewise: 1 on the rationale, 0 off it, NaN where it is not known
     labels: Tensor  # [N]
 
     @property

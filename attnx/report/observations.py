@@ -106,6 +106,7 @@ class Observation:
     costs: dict[str, Cost]  # by importance method
     traits: dict[str, Traits]  # likewise
     kept: KeptScores | None = None
+    on_cpu: tuple[str, ...] = ()  # methods and metrics that computed there and not where they were asked to
 
     @property
     def predicted(self) -> Array:

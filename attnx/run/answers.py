@@ -35,9 +35,9 @@ def answer_of(named: Named, evidence: Evidence) -> tuple[Tensor, Tensor | None]:
         raise PluginError(f"metric '{named.label}' declares {wrong}")
     if curve is not None and points is not None and curve.shape != points:
         raise _misshapen(named, "a curve", curve, points)
-    unread = _without_order(metric, evidence)[:, None]
+    unread = _without_order(metric, evidence)[:, None].to(values.device)
     values = values.detach().reshape(rows, columns).masked_fill(unread, torch.nan)
-    return values, None if curve is None else curve.detach().masked_fill(unread, torch.nan)
+    return values, None if curve is None else curve.detach().to(values.device).masked_fill(unread, torch.nan)
 
 
 def _misshapen(named: Named, what: str, found: Tensor, expected: tuple[int, ...]) -> PluginError:

@@ -43,7 +43,10 @@ def attribute(named: Named, model: Model, trace: Trace, target: Tensor, seed: in
             f"importance '{named.label}' gave values of shape {tuple(values.shape)}, "
             f"not {tuple(trace.attention.shape)}"
         )
-    return Importance(named.label, values, target, seconds, passes.count)
+    asked = trace.attention.device
+    return Importance(
+        named.label, values.to(asked), target, seconds, passes.count, on_cpu=values.device != asked
+    )
 
 
 # How many examples a call of each method sends through the model.

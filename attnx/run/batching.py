@@ -1,8 +1,8 @@
-"""Examples as padded batches, and the one place that switches a model's mode."""
+"""A split in padded batches, and the one place that switches a model's mode."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import torch
@@ -10,7 +10,7 @@ from torch import Tensor
 
 from ..formulas.chunks import COLUMNS, similar_lengths
 from ..protocols import Model
-from ..types import Batch
+from ..types import Batch, Example
 
 
 @contextmanager
@@ -28,21 +28,53 @@ def evaluating(model: Model) -> Iterator[None]:
             parameter.requires_grad_(grad)
 
 
-def batches(encoded: Batch, columns: int = COLUMNS) -> Iterator[tuple[Tensor, Batch]]:
+class Split:
+    """Examples that a model encodes batch by batch, each padded to its own longest example.
+
+    Only their sizes are kept, and on the CPU, so that memory is that of one batch, one long text costs
+    no other anything, and what is done in which order depends on no device.
+    """
+
+    def __init__(self, model: Model, examples: Sequence[Example], device: torch.device) -> None:
+        self.examples, self._model, self._device = examples, model, device
+        self.labels = torch.tensor([example.label for example in examples], dtype=torch.long)  # [N]
+        self.lengths = torch.zeros_like(self.labels)  # [N] columns in use
+        self.unit_counts = torch.zeros_like(self.labels)  # [N] columns on the mask
+        guess = torch.tensor([len(example.units) for example in examples], dtype=torch.long)
+        for rows in similar_lengths(guess, COLUMNS):
+            batch = self._encoded(rows)
+            self.lengths[rows] = batch.lengths.to(self.lengths)
+            self.unit_counts[rows] = batch.mask.sum(1)
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+    def take(self, rows: Tensor) -> Batch:
+        """The examples at these rows, on the device, without the columns that none of them uses."""
+        batch = self._encoded(rows)
+        if batch.mask.shape[1] > int(batch.lengths.max()):
+            batch = batch.take(torch.arange(len(batch)))
+        return batch.to(self._device)
+
+    def _encoded(self, rows: Tensor) -> Batch:
+        return self._model.encode([self.examples[row] for row in rows.tolist()])
+
+
+def batches(split: Split, columns: int = COLUMNS) -> Iterator[tuple[Tensor, Batch]]:
     """Rows and batches of similar length, each of about that many columns."""
-    for rows in similar_lengths(encoded.lengths, columns):
-        yield rows, encoded.take(rows)
+    for rows in similar_lengths(split.lengths, columns):
+        yield rows, split.take(rows)
 
 
-def shuffled(encoded: Batch, size: int, generator: torch.Generator) -> Iterator[Batch]:
+def shuffled(split: Split, size: int, generator: torch.Generator) -> Iterator[Batch]:
     """Batches of `size` in random order, similar lengths together so that little is padded."""
-    order = torch.randperm(len(encoded), generator=generator)
-    uneven = bool((encoded.lengths != encoded.lengths[0]).any())
+    order = torch.randperm(len(split), generator=generator)
+    uneven = bool((split.lengths != split.lengths[0]).any())
     if uneven:  # sort within windows of many batches: random enough, and short batches stay short
         windows = order.split(64 * size)
-        order = torch.cat([window[encoded.lengths[window].argsort(stable=True)] for window in windows])
+        order = torch.cat([window[split.lengths[window].argsort(stable=True)] for window in windows])
     parts = list(order.split(size))
     if uneven:
         parts = [parts[i] for i in torch.randperm(len(parts), generator=generator).tolist()]
     for rows in parts:
-        yield encoded.take(rows)
+        yield split.take(rows)

@@ -31,6 +31,7 @@ from ..store.runs import Runs
 from ..store.weights import Weights, tensors_hash
 from ..types import TaskData
 from .attribution import Named
+from .batching import Split
 from .keeping import Keeper
 from .measuring import observe
 from .workshop import Workshop
@@ -121,7 +122,7 @@ def run(
         with clock("measuring"):
             observation = observe(
                 model,
-                model.encode(data.test).to(device),
+                Split(model, data.test, device),
                 explanations=explanations,
                 references=references,
                 metrics=metrics,
@@ -158,7 +159,7 @@ def run(
             weights_folders=names,
             grouping="predicted label",
         ),
-        environment=environment(device),
+        environment=environment(device, results[0].observation.on_cpu),
         quality=quality(results, data),
         verdicts=verdicts,
         summaries=rows,
@@ -190,8 +191,9 @@ def choose_device(name: str) -> torch.device:
     return device
 
 
-def environment(device: torch.device) -> dict[str, str]:
-    """The machine and the libraries that results may depend on."""
+def environment(device: torch.device, on_cpu: Sequence[str] = ()) -> dict[str, str]:
+    """The machine and the libraries that results may depend on, and what was not computed on the device."""
+    elsewhere = {"computed on the CPU": ", ".join(on_cpu)} if on_cpu else {}
     return {
         "python": platform.python_version(),
         "torch": torch.__version__,
@@ -199,6 +201,7 @@ def environment(device: torch.device) -> dict[str, str]:
         "platform": f"{sys.platform} {platform.machine()}",
         "device": device.type,
         "threads": str(torch.get_num_threads()),
+        **elsewhere,
     }
 
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 import torch
+from torch import Tensor
 
 from ..data.loading import Source, load_data
 from ..host.cards import Kind
@@ -23,7 +24,7 @@ from ..store.identity import plugins_used, weights_name
 from ..store.weights import Weights, tensors_hash
 from ..types import Batch, Example, Finding, Outputs, TaskData
 from .attribution import Named, trace_of
-from .batching import batches, evaluating
+from .batching import Split, batches, evaluating
 from .measuring import observe
 from .published import published_value
 from .training import Objective
@@ -179,21 +180,19 @@ class Lab:
         """Examples as the model reads them, where it is."""
         return model.encode(examples).to(self._device)
 
-    def test(self, model: Model) -> Batch:
-        """The test split as the model reads it."""
-        return self.batch(model, self.data.test)
-
     def outputs(self, model: Model, examples: Sequence[Example] | None = None) -> Outputs:
         """Probabilities and attention on the test split, or on other examples."""
-        encoded = self.test(model) if examples is None else self.batch(model, examples)
-        attention = torch.zeros(encoded.mask.shape, device=self._device)
-        probabilities = torch.zeros(len(encoded), len(self.data.label_names), device=self._device)
+        split = Split(model, self.data.test if examples is None else examples, self._device)
+        found: dict[int, tuple[Tensor, ...]] = {}  # probabilities [C], attention [n], rationale [n]
         with evaluating(model):
-            for rows, batch in batches(encoded):
+            for rows, batch in batches(split):
                 trace = trace_of(model, batch)
-                attention[rows, : trace.attention.shape[1]] = trace.attention
-                probabilities[rows] = trace.probabilities
-        return Outputs(probabilities.cpu(), attention.cpu(), encoded.mask.cpu(), encoded.labels.cpu())
+                of_units = (_by_example(values, batch.mask) for values in (trace.attention, batch.rationale))
+                found.update(
+                    zip(rows.tolist(), zip(trace.probabilities.cpu(), *of_units, strict=True), strict=True)
+                )
+        probabilities, attention, rationale = zip(*(found[row] for row in range(len(split))), strict=True)
+        return Outputs(torch.stack(probabilities), attention, rationale, split.labels)
 
     def measure(
         self,
@@ -208,7 +207,7 @@ class Lab:
         wanted = explanations or [self._plans[self.setting].own]
         return observe(
             model,
-            self.test(model),
+            Split(model, self.data.test, self._device),
             explanations=tuple(self._named("importance", name) for name in wanted),
             references=tuple(self._named("importance", name) for name in references),
             metrics=tuple(self._named("metric", name) for name in metrics),
@@ -244,3 +243,8 @@ class Lab:
         plan = self._plans[self.setting]
         data = load_data(plan.task.make(), self._source, plan.spec.limit)
         return Workshop(data, self._device, self._weights, self._progress)
+
+
+def _by_example(values: Tensor, mask: Tensor) -> tuple[Tensor, ...]:
+    """The values [B, L] of every example over its own units [n], on the CPU."""
+    return values[mask].cpu().split(mask.sum(1).tolist())

@@ -11,16 +11,16 @@ from torch import Tensor
 from ..progress import Progress
 from ..protocols import Metric, Model, SplitMetric
 from ..report.observations import Cost, Measurement, Observation, Traits
-from ..types import Batch, Corpus, Importance, Trace
+from ..types import Corpus, Importance, Trace
 from .answers import answer_of, attention_evidence
 from .attribution import Named, attribute, trace_of
-from .batching import batches, evaluating
+from .batching import Split, batches, evaluating
 from .keeping import Keeper
 
 
 def observe(
     model: Model,
-    encoded: Batch,
+    split: Split,
     *,
     explanations: tuple[Named, ...],
     references: tuple[Named, ...],
@@ -33,17 +33,18 @@ def observe(
 ) -> Observation:
     """Run a model over a split, measure everything asked for, and let a keeper have the scores."""
     methods = {named.label: named for named in (*explanations, *baselines, *references)}
-    corpus = Corpus(unit_counts=encoded.mask.sum(1).cpu())
+    corpus = Corpus(unit_counts=split.unit_counts)
     gatherers = [
         Gatherer(metric, explanation, reference, corpus)
         for metric, explanation, reference in pairings(explanations, references, metrics, baselines)
     ]
     costs = dict.fromkeys(methods, Cost(0.0, 0))
     seen: dict[str, list[Tensor]] = {name: [] for name in methods}
+    on_cpu: set[str] = set()
     rows_seen: list[Tensor] = []
     logits: list[Tensor] = []
-    with evaluating(model), progress.stage(label, len(encoded)) as step:
-        for rows, batch in batches(encoded):
+    with evaluating(model), progress.stage(label, len(split)) as step:
+        for rows, batch in batches(split):
             trace = trace_of(model, batch)
             importances = {
                 name: attribute(method, model, trace, trace.predicted, seed)
@@ -51,6 +52,7 @@ def observe(
             }
             for name, found in importances.items():
                 seen[name].append(_traits(found.values, batch.mask))
+                on_cpu |= {name} if found.on_cpu else set()
                 costs[name] = Cost(costs[name].seconds + found.seconds, costs[name].passes + found.passes)
             for gatherer in gatherers:
                 gatherer.add(model, trace, importances, seed)
@@ -59,14 +61,15 @@ def observe(
             rows_seen.append(rows)
             logits.append(trace.logits.double().cpu())
             step(len(rows))
-    order = torch.cat(rows_seen).argsort().cpu()  # back to the order of the examples
+    order = torch.cat(rows_seen).argsort()  # back to the order of the examples
     return Observation(
         logits=torch.cat(logits)[order].numpy(),
-        labels=encoded.labels.cpu().numpy(),
+        labels=split.labels.numpy(),
         measurements=tuple(gatherer.conclude(order) for gatherer in gatherers),
         costs=costs,
         traits={name: _summed(parts) for name, parts in seen.items()},
         kept=None if keeper is None else keeper.conclude(order),
+        on_cpu=tuple(sorted(on_cpu | {g.metric.label for g in gatherers if g.on_cpu})),
     )
 
 
@@ -120,6 +123,7 @@ class Gatherer:
     reference: str | None
     corpus: Corpus
     parts: list[tuple[Tensor, ...]] = field(default_factory=list)
+    on_cpu: bool = False  # whether it computes there, though the model is elsewhere
 
     def add(self, model: Model, trace: Trace, importances: dict[str, Importance], seed: int) -> None:
         component: Metric | SplitMetric = self.metric.component
@@ -130,10 +134,13 @@ class Gatherer:
             evidence = replace(evidence, explanation=importances[self.explanation])
         if self.reference is not None:
             evidence = replace(evidence, compared=importances[self.reference])
+        asked = trace.logits.device
         if component.whole_split:
             kept = component.keep(evidence, self.corpus)
+            self.on_cpu = asked.type != "cpu"  # where it will conclude
         else:
             kept = tuple(part.double() for part in answer_of(self.metric, evidence) if part is not None)
+            self.on_cpu = kept[0].device != asked
         self.parts.append(tuple(tensor.cpu() for tensor in kept))
 
     def conclude(self, order: Tensor) -> Measurement:

@@ -19,7 +19,7 @@ from ..request.spec import Training
 from ..types import Batch, TaskData, Trace
 from .answers import answer_of, attention_evidence
 from .attribution import Named, trace_of
-from .batching import batches, evaluating, shuffled
+from .batching import Split, batches, evaluating, shuffled
 
 Objective = Callable[[Model, Batch], Tensor]
 
@@ -43,19 +43,19 @@ def train(
     knows nothing of, the lowest dev loss, penalty included. Parameters that are frozen beforehand stay
     as they are. Without an objective the loss is `loss`.
     """
-    encoded = model.encode(data.train).to(device)
-    dev = [batch for _, batch in batches(model.encode(data.dev).to(device))]
-    class_weights = _class_weights(encoded.labels, len(data.label_names), training)
+    split = Split(model, data.train, device)
+    dev = [batch for _, batch in batches(Split(model, data.dev, device))]
+    class_weights = _class_weights(split.labels, len(data.label_names), training, device)
     optimizer = _optimizer(model, training)
     generator = torch.Generator().manual_seed(seed)
     course = [_assess(model, dev, 0, None, training, followed, seed)]
     best, best_state = course[0], _copy(model)
     note = ""
-    with progress.stage(label, training.epochs * len(encoded)) as step:
+    with progress.stage(label, training.epochs * len(split)) as step:
         for epoch in range(1, training.epochs + 1):
             model.train()
             losses: list[Tensor] = []
-            for batch in shuffled(encoded, training.batch_size, generator):
+            for batch in shuffled(split, training.batch_size, generator):
                 optimizer.zero_grad(set_to_none=True)
                 if objective is None:
                     value = loss(model, batch, training.entropy, class_weights, training.deception)
@@ -185,12 +185,12 @@ def _optimizer(model: Model, training: Training) -> torch.optim.Optimizer:
     )
 
 
-def _class_weights(labels: Tensor, classes: int, training: Training) -> Tensor | None:
+def _class_weights(labels: Tensor, classes: int, training: Training, device: torch.device) -> Tensor | None:
     """[C] weights inverse to the frequency of each label in train, or None."""
     if training.class_weights == "none":
         return None
     counts = torch.bincount(labels, minlength=classes).clamp_min(1)
-    return len(labels) / (classes * counts.float())
+    return (len(labels) / (classes * counts.float())).to(device)
 
 
 def _copy(model: Model) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from attnx import Finding, Lab, Model, Study, rationale_mass
+from attnx import Finding, Lab, Model, Outputs, Study, rationale_mass
 
 from .options import DeceptiveAttentionOptions
 
@@ -41,12 +41,7 @@ class DeceptiveAttention(Study):
             models = [lab.model(seed, plan) for seed in lab.seeds]
             outputs = [lab.outputs(model) for model in models]
             correct = np.stack([output.correct.numpy() for output in outputs])  # [S, N]
-            mass = torch.stack(
-                [
-                    rationale_mass(output.attention, lab.test(model).rationale.cpu())
-                    for model, output in zip(models, outputs, strict=True)
-                ]
-            )  # [S, N]
+            mass = torch.stack([_mass(output) for output in outputs])  # [S, N]
             findings.append(Finding(name, "accuracy", "up", correct))
             findings.append(Finding(name, "attention on the rationale", "none", mass.double().numpy()))
             findings += self._measured(lab, name, models, references)
@@ -76,3 +71,9 @@ class DeceptiveAttention(Study):
             for i, m in enumerate(by_seed[0])
             for column, measure in enumerate(m.measures)
         ]
+
+
+def _mass(outputs: Outputs) -> torch.Tensor:
+    """[N] the attention on the rationale of every example."""
+    of_examples = zip(outputs.attention, outputs.rationale, strict=True)
+    return torch.stack([rationale_mass(attention, rationale) for attention, rationale in of_examples])

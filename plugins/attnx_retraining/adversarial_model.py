@@ -114,7 +114,9 @@ def _on_dev(lab: Lab, adversaries: list[Model], bases: list[Model]) -> tuple[flo
 
 
 def _attention_apart(a: Outputs, b: Outputs) -> torch.Tensor:
-    return js_divergence(a.attention.double(), b.attention.double())  # [N]
+    """[N] between the attentions of every example."""
+    both = zip(a.attention, b.attention, strict=True)
+    return torch.stack([js_divergence(p.double(), q.double()) for p, q in both])
 
 
 def _correct(outputs: list[Outputs]) -> np.ndarray:

@@ -7,7 +7,9 @@ from typing import Any, ClassVar, Self
 import torch
 from torch import Tensor, nn
 
-from attnx import AttentionProjection, Batch, Example, Model, TaskData, Trace, UsageError
+from attnx import AttentionProjection, Batch, Example, Model, TaskData, Trace, UsageError, similar_lengths
+
+COLUMNS = 2**16  # of texts that are compared at a time
 
 
 class Guided(nn.Module):
@@ -71,7 +73,13 @@ class Guided(nn.Module):
 
 
 def _require_same_encoding(model: Model, guide: Model, examples: Sequence[Example]) -> None:
-    mine, theirs = model.encode(examples), guide.encode(examples)
+    units = torch.tensor([len(example.units) for example in examples])
+    for rows in similar_lengths(units, COLUMNS):  # all at once they would be as wide as the longest
+        some = [examples[row] for row in rows.tolist()]
+        _require_same_batch(model.encode(some), guide.encode(some))
+
+
+def _require_same_batch(mine: Batch, theirs: Batch) -> None:
     for name in (field.name for field in fields(Batch) if field.name != "examples"):
         a, b = getattr(mine, name), getattr(theirs, name)
         same = a is b if a is None or b is None else a.shape == b.shape and torch.equal(*_comparable(a, b))

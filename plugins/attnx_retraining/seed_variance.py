@@ -18,14 +18,18 @@ class SeedVariance(Study):
         if len(lab.seeds) < 2:
             raise UsageError("seed-variance compares seeds: give two or more, as --seeds 0-4.")
         outputs = [lab.outputs(lab.model(seed)) for seed in lab.seeds]
-        attention = torch.stack([output.attention for output in outputs]).double()  # [S, N, L]
-        first, second = torch.triu_indices(len(attention), len(attention), 1)  # [P] each, every pair once
-        between = js_divergence(attention[first], attention[second])  # [P, N]
-        units = outputs[0].mask.double()
-        uniform = units / units.sum(1, keepdim=True).clamp_min(1)  # [N, L]
+        first, second = torch.triu_indices(len(outputs), len(outputs), 1)  # [P] each, every pair once
+        by_example = zip(*(output.attention for output in outputs), strict=True)
+        attentions = [torch.stack(of_seeds).double() for of_seeds in by_example]  # N of [S, n]
+        between = torch.stack([js_divergence(a[first], a[second]) for a in attentions], 1)  # [P, N]
+        uniform = torch.stack([js_divergence(a, _uniform(a)) for a in attentions], 1)  # [S, N]
         return [
             Finding("between seeds", "jsd", "down", between.mean(0, keepdim=True).numpy()),
             Finding("between seeds", "median jsd", "down", between.quantile(0.5, 0, keepdim=True).numpy()),
-            Finding("from uniform", "jsd", "none", js_divergence(attention, uniform).numpy()),
+            Finding("from uniform", "jsd", "none", uniform.numpy()),
             Finding("model", "accuracy", "up", torch.stack([o.correct for o in outputs]).numpy()),
         ]
+
+
+def _uniform(attention: torch.Tensor) -> torch.Tensor:
+    return torch.full_like(attention, 1 / max(1, attention.shape[-1]))

@@ -9,6 +9,7 @@ from torch import Tensor
 from attnx import Axis, Evidence, Measure, Metric, Randomness, WithCurve
 from attnx.progress import Progress
 from attnx.run.attribution import Named
+from attnx.run.batching import Split
 from attnx.run.measuring import observe
 from attnx.testing import ToyModel, toy_data
 
@@ -52,7 +53,7 @@ def test_scores_that_are_not_finite_leave_their_example_undefined_and_no_other()
     model = ToyModel()
     found = observe(
         model,
-        model.encode(toy_data().test),
+        Split(model, toy_data().test, torch.device("cpu")),
         explanations=(Named("broken", Broken()),),
         references=(),
         metrics=(Named("top", Top()), Named("curve", Curve()), Named("model", OfModel())),
