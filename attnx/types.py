@@ -89,15 +89,14 @@ class Batch:
         query: Tensor | None = None,
     ) -> Batch:
         """A batch whose labels and rationales are read from its examples."""
-        device = inputs.device
         return cls(
             examples=tuple(examples),
             inputs=inputs,
             mask=mask,
             unit_index=unit_index,
             lengths=lengths,
-            labels=torch.tensor([example.label for example in examples], device=device),
-            rationale=_rationale(examples, unit_index.cpu()).to(device),
+            labels=torch.tensor([example.label for example in examples], device=inputs.device),
+            rationale=_rationale(examples, unit_index.cpu()).to(inputs.device),
             query=query,
         )
 

@@ -135,6 +135,11 @@ MUTANTS: dict[str, dict[str, Any]] = {
     },
     "projection-padding": {"more columns": projecting(lambda z, mask: softmax(z / z.shape[1], mask))},
     "projection-rows": {"a row alone": projecting(lambda z, mask: softmax(z / z[mask].abs().max(), mask))},
+    "projection-device": {
+        "same device": projecting(lambda z, mask: softmax(z + torch.zeros(z.shape[1]), mask)),
+        "is on the CPU": projecting(lambda z, mask: softmax(z.cpu(), mask.cpu())),
+        "weights on an accelerator differ": projecting(lambda z, mask: softmax(z * (1 + z.is_cuda), mask)),
+    },
     "finite-gradient": {"not finite": projecting(lambda z, mask: softmax(z, mask).sqrt().square())},
     "model-attention": {
         "not on the simplex": mutant(ToyModel, decode=half_attention),
@@ -169,6 +174,15 @@ MUTANTS: dict[str, dict[str, Any]] = {
         "not finite": ToyModel(projecting(lambda z, mask: softmax(z, mask).sqrt().square())),
         "padding has a gradient": running(add_padding),
     },
+    "model-device": {
+        "same device": mutant(ToyModel, _classify=count_rows),
+        "logits of reattend are on the CPU": mutant(
+            ToyModel, reattend=lambda m, trace, a: classify(m, trace.hidden, a).cpu()
+        ),
+        "logits of reattend on an accelerator": mutant(
+            ToyModel, reattend=lambda m, trace, a: classify(m, trace.hidden, a) * (1 + a.is_cuda)
+        ),
+    },
     "state": {"does not restore": mutant(ToyModel, load_state_dict=lambda model, state: None)},
     "sample": {
         "test split is empty": altered(lambda data: replace(data, test=())),
@@ -197,6 +211,13 @@ MUTANTS: dict[str, dict[str, Any]] = {
     "importance-company": {
         "alone gets other values": weighing(lambda model, trace: trace.attention / trace.attention.max())
     },
+    "importance-device": {
+        "same device": weighing(lambda model, trace: trace.attention * torch.ones(trace.attention.shape[1])),
+        "to numpy": weighing(lambda model, trace: torch.from_numpy(trace.attention.numpy())),
+        "values on an accelerator differ": weighing(
+            lambda model, trace: trace.attention * (1 + trace.attention.is_cuda)
+        ),
+    },
     "model-untouched": {
         "a hook": weighing(leave_inner_hook),
         "a hook was left": weighing(leave_hook, needs=("gradient",)),
@@ -216,6 +237,13 @@ MUTANTS: dict[str, dict[str, Any]] = {
     "metric-company": {
         "alone gives another": measuring(lambda values, batch: values / batch.mask.shape[1]),
         "reverse order": measuring(lambda values, batch: values / torch.arange(1, 1 + len(batch))),
+    },
+    "metric-device": {
+        "same device": measuring(lambda values, batch: values * torch.ones(len(batch))),
+        "but found at least two, cuda:0 and cpu": keeping(lambda top, batch: top * torch.ones(len(batch))),
+        "values on an accelerator differ": measuring(
+            lambda values, batch: values / (1 + batch.inputs.is_cuda)
+        ),
     },
     "split-company": {
         "batches of one": keeping(lambda top, batch: top / batch.mask.shape[1]),

@@ -8,6 +8,7 @@ raises `attnx.CheckFailed` with every broken law. `attnx check NAME` does the sa
 
 from .checking import LawResult, check, check_component, check_named, results
 from .laws import LAWS, Law
+from .pretend_device import pretend_device
 from .toy import ToyModel, toy_data
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "check",
     "check_component",
     "check_named",
+    "pretend_device",
     "results",
     "toy_data",
 ]

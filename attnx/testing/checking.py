@@ -15,7 +15,7 @@ from ..protocols import Model
 from ..request.plan import Part
 from ..request.spec import Options
 from ..types import TaskData
-from . import importance_laws, metric_laws, model_laws, projection_laws, task_laws  # noqa: F401
+from . import device_laws, importance_laws, metric_laws, model_laws, projection_laws, task_laws  # noqa: F401
 from .laws import LAWS, Broken, Law, require
 from .model_laws import ModelOnTask
 from .toy import ToySoftmax, toy_data

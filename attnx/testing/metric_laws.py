@@ -21,13 +21,16 @@ from .model_laws import close
 from .toy import WORDS, ToyModel, toy_data
 
 SPLIT = 150  # examples
+CPU = torch.device("cpu")
 
 
 @contextmanager
-def _evidence(examples: Sequence[Example], explanation: str) -> Iterator[Evidence]:
+def evidence_of(
+    examples: Sequence[Example], explanation: str, device: torch.device = CPU
+) -> Iterator[Evidence]:
     """One batch of these examples, explained by attention or otherwise."""
-    model = ToyModel()
-    batch = model.encode(examples)
+    model = ToyModel().to(device)
+    batch = model.encode(examples).to(device)
     with evaluating(model):
         trace = trace_of(model, batch)
         noise = Randomness(1).uniform(batch, draws=2).float().masked_fill(~batch.mask[:, None], 0.0)
@@ -41,27 +44,32 @@ def _evidence(examples: Sequence[Example], explanation: str) -> Iterator[Evidenc
         yield Evidence(trace, importance, reference, model, Randomness(0))
 
 
-def _measure(metric: Metric, examples: Sequence[Example], explanation: str = "attention") -> Tensor:
+def values_of(
+    metric: Metric, examples: Sequence[Example], explanation: str = "attention", device: torch.device = CPU
+) -> Tensor:
     """[B, M] values for these examples, with attention or another explanation."""
-    with _evidence(examples, explanation) as evidence:
+    with evidence_of(examples, explanation, device) as evidence:
         return answer_of(Named("metric", metric), evidence)[0]
 
 
-def _conclude(
-    metric: SplitMetric, batches: Sequence[Sequence[Example]], explanation: str = "attention"
+def conclude(
+    metric: SplitMetric,
+    batches: Sequence[Sequence[Example]],
+    explanation: str = "attention",
+    device: torch.device = CPU,
 ) -> Conclusion:
     """The verdict on a split that is given in these batches."""
     units = [len(example.units) for examples in batches for example in examples]
     corpus = Corpus(unit_counts=torch.tensor(units))
     parts = []
     for examples in batches:
-        with _evidence(examples, explanation) as evidence:
-            parts.append(metric.keep(evidence, corpus))
+        with evidence_of(examples, explanation, device) as evidence:
+            parts.append(tuple(kept.cpu() for kept in metric.keep(evidence, corpus)))
     with torch.no_grad():
         return metric.conclude(tuple(torch.cat(kept) for kept in zip(*parts, strict=True)), corpus)
 
 
-def _split() -> list[Example]:
+def toy_split() -> list[Example]:
     """As many toy sentences as a statement about a whole split may take."""
     rng = random.Random(0)
     return [
@@ -70,17 +78,17 @@ def _split() -> list[Example]:
     ]
 
 
-def _is_split_metric(metric: Metric) -> TypeGuard[SplitMetric]:
+def is_split_metric(metric: Metric) -> TypeGuard[SplitMetric]:
     return metric.whole_split
 
 
 @law("metric", "values are within the declared bounds, or NaN")
 def bounds(metric: Metric) -> None:
     for explanation in ("attention", "random", "zero"):
-        if _is_split_metric(metric):
-            values = _conclude(metric, [_split()], explanation).values[None]
+        if is_split_metric(metric):
+            values = conclude(metric, [toy_split()], explanation).values[None]
         else:
-            values = _measure(metric, toy_data().test, explanation)
+            values = values_of(metric, toy_data().test, explanation)
         for column, measure in enumerate(metric.measures):
             v = values[:, column]
             low, high = measure.bounds
@@ -92,10 +100,10 @@ def bounds(metric: Metric) -> None:
 def blind(metric: Metric) -> None:
     if metric.reads_explanation:
         return
-    if _is_split_metric(metric):
-        attention, other = (_conclude(metric, [_split()], e).values for e in ("attention", "random"))
+    if is_split_metric(metric):
+        attention, other = (conclude(metric, [toy_split()], e).values for e in ("attention", "random"))
     else:
-        attention, other = (_measure(metric, toy_data().test, e) for e in ("attention", "random"))
+        attention, other = (values_of(metric, toy_data().test, e) for e in ("attention", "random"))
     require(
         close(attention.nan_to_num(-99), other.nan_to_num(-99)),
         "it declares reads_explanation = False, but another explanation gives other values",
@@ -104,33 +112,33 @@ def blind(metric: Metric) -> None:
 
 @law("metric", "padding, order and company never change a value")
 def metric_company(metric: Metric) -> None:
-    if _is_split_metric(metric):
+    if is_split_metric(metric):
         return
     examples = toy_data().test
-    values = _measure(metric, examples).nan_to_num(-99)
-    backwards = _measure(metric, examples[::-1]).nan_to_num(-99).flip(0)
+    values = values_of(metric, examples).nan_to_num(-99)
+    backwards = values_of(metric, examples[::-1]).nan_to_num(-99).flip(0)
     require(close(values, backwards), "a batch in reverse order gives other values")
-    alone = torch.cat([_measure(metric, [example]) for example in examples]).nan_to_num(-99)
+    alone = torch.cat([values_of(metric, [example]) for example in examples]).nan_to_num(-99)
     require(close(values, alone), "an example alone gives another value than in a batch")
 
 
 @law("metric", "padding, batches and the order of a split never change the verdict on it")
 def split_company(metric: Metric) -> None:
-    if not _is_split_metric(metric):
+    if not is_split_metric(metric):
         return
-    examples = _split()
-    values = _conclude(metric, [examples]).values.nan_to_num(-99)
-    backwards = _conclude(metric, [examples[::-1]]).values.nan_to_num(-99)
+    examples = toy_split()
+    values = conclude(metric, [examples]).values.nan_to_num(-99)
+    backwards = conclude(metric, [examples[::-1]]).values.nan_to_num(-99)
     require(close(values, backwards), "a split in reverse order gets another verdict")
-    alone = _conclude(metric, [[example] for example in examples]).values.nan_to_num(-99)
+    alone = conclude(metric, [[example] for example in examples]).values.nan_to_num(-99)
     require(close(values, alone), "a split in batches of one gets another verdict")
 
 
 @law("metric", "a verdict has one value per measure, and curves with one per point of their axis")
 def split_verdict(metric: Metric) -> None:
-    if not _is_split_metric(metric):
+    if not is_split_metric(metric):
         return
-    verdict = _conclude(metric, [_split()])
+    verdict = conclude(metric, [toy_split()])
     found, expected = tuple(verdict.values.shape), (len(metric.measures),)
     require(found == expected, f"the values have shape {found}, not {expected}")
     for axis, line in verdict.curves:
@@ -140,12 +148,12 @@ def split_verdict(metric: Metric) -> None:
 
 @law("metric", "an example that lacks what the metric needs is NaN, and no other is because of it")
 def undefined(metric: Metric) -> None:
-    if _is_split_metric(metric):
-        verdict = _conclude(metric, [_split()]).values
+    if is_split_metric(metric):
+        verdict = conclude(metric, [toy_split()]).values
         require(not bool(verdict.isnan().all()), "the verdict on an ordinary split is undefined")
         return
     examples = toy_data().test
-    values = _measure(metric, examples)
+    values = values_of(metric, examples)
     known = [row for row, example in enumerate(examples) if example.rationale is not None]
     if "rationale" in metric.needs:
         unknown = [row for row in range(len(examples)) if row not in known]
@@ -155,7 +163,7 @@ def undefined(metric: Metric) -> None:
 
 @law("metric", "a curve comes with a declared axis, and has one column per point of it")
 def metric_curve(metric: Metric) -> None:
-    if _is_split_metric(metric):
+    if is_split_metric(metric):
         return
-    with _evidence(toy_data().test, "attention") as evidence:
+    with evidence_of(toy_data().test, "attention") as evidence:
         answer_of(Named("metric", metric), evidence)

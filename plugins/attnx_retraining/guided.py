@@ -41,6 +41,11 @@ class Guided(nn.Module):
     def build(cls, data: TaskData, projection: AttentionProjection, options: Any) -> Self:  # noqa: ARG003
         raise UsageError("A guided model is made of two models, not built from options.")
 
+    def _apply(self, fn: Any, recurse: bool = True) -> Self:
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        self.guide[0]._apply(fn, recurse)  # type: ignore[attr-defined]  # where the model goes, its guide goes
+        return self
+
     def encode(self, examples: Sequence[Example]) -> Batch:
         return self.model.encode(examples)
 
