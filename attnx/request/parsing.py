@@ -9,14 +9,14 @@ import yaml
 from pydantic import ValidationError
 
 from ..errors import UsageError, did_you_mean
-from .spec import Choice, Limit, RunSpec
+from .spec import Choice, Limit, Options, RunSpec
 
 MOST_SEEDS = 10_000
 
 
 def read_request(asked: dict[str, Any], file: Path | None) -> RunSpec:
     """The spec of a file, with what was asked on the command line in its place."""
-    fields = {**_read_file(file), **asked} if file else dict(asked)
+    fields = {**read_fields(file, RunSpec), **asked} if file else dict(asked)
     if isinstance(fields.get("seeds"), str):
         fields["seeds"] = parse_seeds(fields["seeds"])
     if isinstance(fields.get("limit"), str | int):
@@ -53,7 +53,8 @@ def parse_seeds(text: str) -> tuple[int, ...]:
     return tuple(seeds)
 
 
-def _read_file(path: Path) -> dict[str, Any]:
+def read_fields(path: Path, of: type[Options]) -> dict[str, Any]:
+    """The fields of a YAML file, all of which that class has."""
     try:
         fields = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
     except OSError as error:
@@ -62,7 +63,7 @@ def _read_file(path: Path) -> dict[str, Any]:
         raise UsageError(f"Spec '{path}' is not valid YAML: {' '.join(str(error).split())}.") from error
     if not isinstance(fields, dict):
         raise UsageError(f"Spec '{path}' must be a mapping, as 'seeds: [0, 1]'.")
-    known = list(RunSpec.model_fields)
+    known = list(of.model_fields)
     for key in fields:
         if key not in known:
             raise UsageError(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..data.loading import Source, load_data
+from ..data.loading import Source
 from ..errors import UsageError
 from ..progress import Progress
 from ..report.cautions import cautions, useless_model
@@ -33,6 +33,7 @@ from ..types import TaskData
 from .attribution import Named
 from .batching import Split
 from .keeping import Keeper
+from .loading import remembered
 from .measuring import observe
 from .workshop import Workshop
 
@@ -97,13 +98,13 @@ def run(
     device = choose_device(plan.spec.device)
     clock = _Clock()
     with clock("data"):
-        data = load_data(plan.task.make(), source, plan.spec.limit)
+        data = remembered.load(plan, source)
     explanations, references = _named(plan.explanations), _named(plan.references)
     for named in (*explanations, *references):
         named.component.check(data.test)
     workshop = Workshop(data, device, weights, progress)
     metrics = _named(plan.metrics)
-    followed = [m for m in metrics if not m.component.whole_split and m.component.follows_training]
+    followed = followed_metrics(plan)
     own = ["attention"] if "attention" in plan.model.provides else []
     shown = tuple(dict.fromkeys([*own, *(named.label for named in (*explanations, *references))]))
     deletes = "deletion" in {*plan.task.provides, *plan.model.provides}
@@ -169,6 +170,12 @@ def run(
         seconds={stage: round(seconds, 3) for stage, seconds in clock.seconds.items()},
     )
     return report.with_examples(gather(results, data, asked) if keep != "none" else None)
+
+
+def followed_metrics(plan: Plan) -> list[Named]:
+    """The metrics of a plan that are also measured on dev after every epoch."""
+    metrics = _named(plan.metrics)
+    return [m for m in metrics if not m.component.whole_split and m.component.follows_training]
 
 
 def _without_attention(plan: Plan) -> list[str]:

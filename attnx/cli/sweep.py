@@ -1,0 +1,102 @@
+"""`attnx sweep`: a grid of runs."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .installed import installed_catalog, switched_off
+from .options import DataDir, Device, Json, Limit, Seeds
+
+
+def sweep(
+    spec: Annotated[Path | None, typer.Option(help="YAML file of the grid.")] = None,
+    task: Annotated[list[str] | None, typer.Option(help="Task (repeatable).")] = None,
+    model: Annotated[
+        list[str] | None, typer.Option(help="Model (repeatable).  [default: what each task recommends]")
+    ] = None,
+    projection: Annotated[list[str] | None, typer.Option(help="Projection (repeatable).")] = None,
+    explanation: Annotated[
+        list[str] | None, typer.Option(help="Importance method under test, in every cell (repeatable).")
+    ] = None,
+    reference: Annotated[
+        list[str] | None, typer.Option(help="Importance method to compare with (repeatable).")
+    ] = None,
+    metric: Annotated[list[str] | None, typer.Option(help="Metric, in every cell (repeatable).")] = None,
+    train: Annotated[
+        list[str] | None,
+        typer.Option(metavar="K=V,...", help="Training settings (repeatable: each is a cell of its own)."),
+    ] = None,
+    seeds: Seeds = None,
+    limit: Limit = None,
+    executor: Annotated[
+        str, typer.Option(help="local: worker processes of this machine; dask: a Dask cluster.")
+    ] = "local",
+    workers: Annotated[int, typer.Option(min=0, help="Workers; 0: as many as cores.")] = 0,
+    scheduler: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Dask scheduler, as tcp://host:8786.  [default: its own]")
+    ] = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="List the cells and stop.")] = False,
+    data_dir: DataDir = None,
+    json: Json = False,
+    device: Device = None,
+) -> None:
+    """Evaluate every cell of a grid: tasks x models x projections x trainings.
+
+    Seeds, explanations and metrics belong to every cell. Pairings that make no sense are listed before
+    anything runs. Everything that ends is kept: a sweep that was killed, started again, does what is
+    missing.
+
+    Examples:
+
+      attnx sweep --task sdc-2d --projection softmax --projection sparsemax --seeds 0-2
+
+      attnx sweep --spec grid.yaml --executor dask --scheduler tcp://node1:8786
+    """
+    from ..errors import UsageError
+    from ..request.grid import read_grid, sort_out
+
+    if executor not in ("local", "dask"):
+        raise UsageError(f"Unknown executor '{executor}': give local or dask.")
+    asked = {
+        "task": task,
+        "model": model,
+        "projection": projection,
+        "explanations": explanation,
+        "references": reference,
+        "metrics": metric,
+        "training": train,
+        "seeds": seeds,
+        "limit": limit,
+        "device": device,
+    }
+    grid = read_grid({key: value for key, value in asked.items() if value not in (None, [])}, spec)
+    catalog = installed_catalog()
+    cells, refused = sort_out(grid, catalog)
+    for one in refused:
+        print(f"left out: {one.cell.title}: {one.reason}", file=sys.stderr)
+    print(f"{len(cells)} cells, {len(grid.seeds)} seeds each", file=sys.stderr)
+    if dry_run:
+        print("\n".join(cell.title for cell in cells))
+        return
+
+    from ..run.executors import Workers
+    from ..run.sweep import carry_out_sweep
+
+    report = carry_out_sweep(
+        cells,
+        refused,
+        catalog,
+        Workers("dask" if executor == "dask" else "local", workers, scheduler),
+        data_dir=data_dir,
+        without=tuple(switched_off),
+    )
+    if json:
+        sys.stdout.write(report.to_json())
+    else:
+        from ..report.sweep_table import print_sweep
+
+        print_sweep(report)
+    if report.failed:
+        raise typer.Exit(1)

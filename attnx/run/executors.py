@@ -1,0 +1,130 @@
+"""Where units of work are carried out: worker processes of this machine, or a Dask cluster."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, TypeVar
+
+from ..errors import UsageError
+
+ExecutorName = Literal["local", "dask"]
+U = TypeVar("U", bound=Hashable)
+TRIES = 3  # of a unit whose worker died
+
+
+@dataclass(frozen=True, slots=True)
+class Workers:
+    """Which executor is asked for, and how many workers it has."""
+
+    kind: ExecutorName = "local"
+    count: int = 0  # 0: as many as cores
+    scheduler: str = ""  # address of a Dask scheduler; empty: a cluster of this machine's own
+
+    @contextmanager
+    def open(self) -> Iterator[Executor]:
+        """An executor, closed whatever happens."""
+        count = self.count or os.cpu_count() or 1
+        with _local(count) if self.kind == "local" else _dask(self.scheduler, count) as executor:
+            yield executor
+
+
+@dataclass(frozen=True, slots=True)
+class Done(Generic[U]):
+    """What became of a unit: its result, or its error."""
+
+    unit: U
+    result: Any = None
+    error: BaseException | None = None
+
+
+def carry_out_units(
+    workers: Workers, work: Callable[[U], Any], units: Iterable[U], then: Callable[[Done[U]], Iterable[U]]
+) -> Iterator[Done[U]]:
+    """Carry out units and those that follow from their results; yield each as it ends.
+
+    A unit whose worker died is tried again: workers that a system or a person ends are nobody's fault.
+    """
+    waiting, deaths = list(units), Counter[U]()
+    while waiting:
+        with workers.open() as executor:
+            futures = {executor.submit(work, unit): unit for unit in waiting}
+            waiting = []
+            while futures:
+                for future in wait(futures, return_when=FIRST_COMPLETED).done:
+                    done = _done(future, futures.pop(future))
+                    if isinstance(done.error, BrokenExecutor) and deaths[done.unit] + 1 < TRIES:
+                        deaths[done.unit] += 1
+                        waiting.append(done.unit)
+                        continue
+                    yield done
+                    for unit in then(done):
+                        _submit(executor, work, unit, futures, waiting)
+
+
+def _submit(
+    executor: Executor, work: Callable[[U], Any], unit: U, futures: dict[Future[Any], U], waiting: list[U]
+) -> None:
+    try:
+        futures[executor.submit(work, unit)] = unit
+    except BrokenExecutor:  # the workers have died meanwhile: with the next ones, then
+        waiting.append(unit)
+
+
+def _done(future: Future[Any], unit: U) -> Done[U]:
+    error = future.exception()
+    return Done(unit, error=error) if error is not None else Done(unit, future.result())
+
+
+@contextmanager
+def _local(count: int) -> Iterator[Executor]:
+    """One-thread processes: two of them do more than two threads of one."""
+    context = multiprocessing.get_context("spawn")  # a fork would inherit torch's threads and locks
+    executor = ProcessPoolExecutor(count, mp_context=context, initializer=_begin_worker)
+    try:
+        yield executor
+    except BaseException:
+        for process in list((executor._processes or {}).values()):  # nothing public ends what they are at
+            process.terminate()
+        raise
+    finally:
+        executor.shutdown(wait=True, cancel_futures=True)
+
+
+def _begin_worker() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver, which ends its workers
+    compute_with_one_thread()
+
+
+def compute_with_one_thread() -> None:
+    """What every worker does first, so that all of them compute the same."""
+    import torch
+
+    torch.set_num_threads(1)
+
+
+@contextmanager
+def _dask(scheduler: str, count: int) -> Iterator[Executor]:
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError as error:
+        raise UsageError("--executor dask needs Dask: pip install 'attnx[dask]'.") from error
+    cluster = None
+    try:
+        if not scheduler:
+            cluster = LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None)
+        client = Client(cluster or scheduler, timeout="10s", set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise UsageError(f"No Dask scheduler answers at '{scheduler}': {error}.") from error
+    try:
+        yield client.get_executor(pure=False)
+    finally:
+        client.close()
+        if cluster is not None:
+            cluster.close()

@@ -1,0 +1,116 @@
+"""A sweep: every cell of a grid trained and measured by workers, whatever happens to them."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from ..errors import AttnxError
+from ..host.catalog import Catalog
+from ..progress import Progress
+from ..report.sweeps import CellRow, SweepReport, Undone, rows_of
+from ..request.grid import Cell, Refused
+from ..request.spec import Keep
+from ..store.home import check_writable, home
+from ..store.runs import Runs
+from .executors import Done, Workers, carry_out_units
+from .units import Files, Setup, Unit, carry_out_unit, versions_of, write_carried
+
+
+def carry_out_sweep(
+    cells: Sequence[Cell],
+    refused: Sequence[Refused],
+    catalog: Catalog,
+    workers: Workers,
+    *,
+    data_dir: Path | None = None,
+    without: tuple[str, ...] = (),
+    keep: Keep = "values",
+    progress: Progress | None = None,
+) -> SweepReport:
+    """Train and measure all cells; those that fail are told and do not stop the others.
+
+    Everything that ends is kept at once, so that the same sweep, started again, does what is missing.
+    """
+    started = time.perf_counter()
+    check_writable(home(), "ATTNX_HOME")
+    shown = progress or Progress()
+    rows: dict[int, list[CellRow]] = {}
+    failed: dict[int, str] = {}
+    with _marked(home()) as mark:
+        setup = Setup(
+            home=str(home().resolve()),
+            mark=str(mark),
+            data_dir=str(data_dir.resolve()) if data_dir else None,
+            without=without,
+            keep=keep,
+            versions=versions_of(catalog),
+        )
+        course = _Course(cells, setup)
+        with shown.stage("sweep", course.total) as step:
+            for done in carry_out_units(workers, carry_out_unit, course.first(), course.then):
+                cell = done.unit.cell
+                if done.error is not None:
+                    failed.setdefault(cell, _told(done.error))
+                elif done.unit.seed is None:
+                    report = Runs().find(done.result.fingerprint)
+                    assert report is not None, "a measured cell is kept"
+                    rows[cell] = rows_of(report, cells[cell].training)
+                step(1, f"{len(rows)} of {len(cells)} cells, {len(failed)} failed")
+    return SweepReport(
+        rows=tuple(row for cell in sorted(rows) for row in rows[cell]),
+        refused=tuple(Undone(cell=r.cell.title, reason=r.reason) for r in refused),
+        failed=tuple(Undone(cell=cells[cell].title, reason=failed[cell]) for cell in sorted(failed)),
+        seconds=round(time.perf_counter() - started, 3),
+        workers=workers.count,
+    )
+
+
+class _Course:
+    """Which unit comes when: a cell is measured once all its seeds are trained."""
+
+    def __init__(self, cells: Sequence[Cell], setup: Setup) -> None:
+        self.cells, self.setup = cells, setup
+        self.missing = {number: set(cell.asked.seeds) for number, cell in enumerate(cells)}
+        self.brought: dict[int, Files] = dict.fromkeys(self.missing, ())
+        self.total = sum(len(seeds) + 1 for seeds in self.missing.values())
+
+    def first(self) -> list[Unit]:
+        return [self._unit(cell, seed) for cell, seeds in self.missing.items() for seed in sorted(seeds)]
+
+    def then(self, done: Done[Unit]) -> Iterable[Unit]:
+        """What can begin now that this unit has ended."""
+        unit = done.unit
+        if done.error is not None:
+            return ()
+        for path, content in done.result.files:
+            write_carried(home() / path, content)
+        if unit.seed is None:
+            return ()
+        self.brought[unit.cell] += done.result.files
+        self.missing[unit.cell].discard(unit.seed)
+        return () if self.missing[unit.cell] else (self._unit(unit.cell, None),)
+
+    def _unit(self, cell: int, seed: int | None) -> Unit:
+        brought = self.brought[cell] if seed is None else ()
+        return Unit(cell, self.cells[cell].asked.canonical(), seed, self.setup, brought)
+
+
+@contextmanager
+def _marked(folder: Path) -> Iterator[Path]:
+    """A file by which a worker sees that it shares this folder."""
+    mark = folder.resolve() / f".sweep-{uuid.uuid4().hex}"
+    mark.touch()
+    try:
+        yield mark
+    finally:
+        mark.unlink(missing_ok=True)
+
+
+def _told(error: BaseException) -> str:
+    """An error in one line."""
+    text = str(error) if isinstance(error, AttnxError) else f"{type(error).__name__}: {error}"
+    return " ".join(text.split())[:500]
