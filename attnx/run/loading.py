@@ -17,7 +17,11 @@ class Remembered:
 
     def load(self, plan: Plan, source: Source) -> TaskData:
         """The data of a plan, from memory where it is there."""
-        asked = [plan.spec.task.model_dump(mode="json"), plan.spec.limit.model_dump(), str(source.directory)]
+        asked = [
+            plan.task.choice.model_dump(mode="json"),
+            plan.spec.limit.model_dump(),
+            str(source.directory),
+        ]
         key = canonical_json(asked)
         if key in self.data:
             return self.data[key]

@@ -13,11 +13,13 @@ from ..host.catalog import Catalog
 from ..progress import Progress
 from ..report.sweeps import CellRow, SweepReport, Undone, rows_of
 from ..request.grid import Cell, Refused
+from ..request.resolve import resolve
 from ..request.spec import Keep
 from ..store.home import check_writable, home
+from ..store.identity import software_name
 from ..store.runs import Runs
 from .executors import Done, Workers, carry_out_units
-from .units import Files, Setup, Unit, carry_out_unit, versions_of, write_carried
+from .units import Files, Setup, Unit, carry_out_unit, write_carried
 
 
 def carry_out_sweep(
@@ -47,9 +49,8 @@ def carry_out_sweep(
             data_dir=str(data_dir.resolve()) if data_dir else None,
             without=without,
             keep=keep,
-            versions=versions_of(catalog),
         )
-        course = _Course(cells, setup)
+        course = _Course(cells, setup, catalog)
         with shown.stage("sweep", course.total) as step:
             for done in carry_out_units(workers, carry_out_unit, course.first(), course.then):
                 cell = done.unit.cell
@@ -72,8 +73,9 @@ def carry_out_sweep(
 class _Course:
     """Which unit comes when: a cell is measured once all its seeds are trained."""
 
-    def __init__(self, cells: Sequence[Cell], setup: Setup) -> None:
+    def __init__(self, cells: Sequence[Cell], setup: Setup, catalog: Catalog) -> None:
         self.cells, self.setup = cells, setup
+        self.software = [software_name(resolve(cell.asked, catalog)) for cell in cells]
         self.missing = {number: set(cell.asked.seeds) for number, cell in enumerate(cells)}
         self.brought: dict[int, Files] = dict.fromkeys(self.missing, ())
         self.total = sum(len(seeds) + 1 for seeds in self.missing.values())
@@ -96,7 +98,7 @@ class _Course:
 
     def _unit(self, cell: int, seed: int | None) -> Unit:
         brought = self.brought[cell] if seed is None else ()
-        return Unit(cell, self.cells[cell].asked.canonical(), seed, self.setup, brought)
+        return Unit(cell, self.cells[cell].asked.model_dump_json(), self.software[cell], seed, self.setup, brought)
 
 
 @contextmanager

@@ -18,9 +18,9 @@ from ..host.catalog import Catalog
 from ..progress import Progress
 from ..request.plan import Plan
 from ..request.resolve import resolve
-from ..request.spec import Keep, RunSpec, canonical_json, digest
+from ..request.spec import Keep, RunSpec
 from ..store.home import home
-from ..store.identity import code_hash, library_versions
+from ..store.identity import software_name
 from ..store.weights import Weights
 from .evaluation import carry_out, choose_device, followed_metrics
 from .executors import compute_with_one_thread
@@ -39,7 +39,6 @@ class Setup:
     data_dir: str | None
     without: tuple[str, ...]  # plugins that are switched off
     keep: Keep
-    versions: str  # of libraries and plugins
 
     @property
     def shared(self) -> bool:
@@ -51,7 +50,8 @@ class Unit:
     """The training of one seed of a cell, or, without a seed, the measuring of the cell."""
 
     cell: int
-    spec: str  # canonical JSON
+    spec: str  # as JSON
+    software: str  # what the driver would compute it with
     seed: int | None
     setup: Setup
     brought: Files = ()  # what a worker elsewhere needs: trained weights
@@ -70,12 +70,12 @@ def carry_out_unit(unit: Unit) -> Result:
     compute_with_one_thread()
     remembered.most = 2
     catalog = Catalog.installed(unit.setup.without)
-    _check_versions(unit.setup, catalog)
     with _at_home(unit.setup):
         for path, content in unit.brought:
             write_carried(home() / path, content)
         before = set() if unit.setup.shared else set(_files(home()))
         plan = resolve(RunSpec.model_validate_json(unit.spec), catalog)
+        _check_software(unit, plan)
         source = Source.configured(
             catalog.registry.datasets,
             home() / "data",
@@ -101,16 +101,8 @@ def _measure(plan: Plan, source: Source, keep: Keep) -> str:
     return carry_out(plan, source=source, keep=keep, progress=quiet).report.fingerprint
 
 
-def versions_of(catalog: Catalog) -> str:
-    """What the results of a worker depend on: the code of the core and plugins, and libraries."""
-    found = (component for same_name in catalog.components.values() for component in same_name)
-    packages = sorted({c.card.target.partition(":")[0].partition(".")[0] for c in found})
-    codes = {name: code_hash(name) for name in ("attnx", *packages)}
-    return digest(canonical_json([codes, library_versions()]))
-
-
-def _check_versions(setup: Setup, catalog: Catalog) -> None:
-    if versions_of(catalog) != setup.versions:
+def _check_software(unit: Unit, plan: Plan) -> None:
+    if software_name(plan) != unit.software:
         raise PluginError(
             "this worker has other versions of attnx, its plugins or its libraries than the driver: install "
             "the same packages on both"

@@ -37,6 +37,11 @@ def run_name(plan: Plan, source: Source, device: torch.device) -> str:
     )
 
 
+def software_name(plan: Plan) -> str:
+    """What the results of a plan depend on beside the request and the data: code, and libraries."""
+    return digest(_codes(plan.parts), canonical_json(library_versions(_modules(plan.parts))))
+
+
 def weights_name(plan: Plan, data: TaskData, seed: int, device: torch.device) -> str:
     """The name of trained weights: what training saw and what it was done with, nothing of the test split.
 
