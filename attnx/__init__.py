@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .api import evaluate, experiment, fetch_dataset, study
+    from .api import evaluate, experiment, fetch_dataset, study, sweep
     from .data.loading import Source
     from .data.text_files import parse_object, read_json_lines, read_lines, read_text
     from .errors import AttnxError, CheckFailed, DataError, PluginError, UsageError, did_you_mean
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     )
     from .report.findings import StudyReport
     from .report.records import Report
+    from .report.sweeps import SweepReport
     from .request.spec import Options, RunSpec, Training
     from .run.lab import Chosen, Lab, Setting
     from .types import (
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
     )
 
 _MODULES = {
-    "api": ("evaluate", "experiment", "fetch_dataset", "study"),
+    "api": ("evaluate", "experiment", "fetch_dataset", "study", "sweep"),
     "host.cards": ("Card",),
     "data.loading": ("Source",),
     "formulas.deception": ("deception_penalty", "rationale_mass"),
@@ -95,6 +96,7 @@ _MODULES = {
     "formulas.ranking": ("ranked",),
     "formulas.scorers": ("Scorer", "make_scorer"),
     "report.findings": ("StudyReport",),
+    "report.sweeps": ("SweepReport",),
     "report.records": ("Report",),
     "request.spec": (
         "Options",
@@ -125,9 +127,11 @@ __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
     "evaluate",
     "study",
     "experiment",
+    "sweep",
     "fetch_dataset",
     "Report",
     "StudyReport",
+    "SweepReport",
     "RunSpec",
     "Training",
     "AttentionProjection",

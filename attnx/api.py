@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .registry.experiments import Experiment
     from .report.findings import StudyReport
     from .report.records import Report
+    from .report.sweeps import SweepReport
     from .run.evaluation import Outcome
 
 
@@ -190,6 +191,64 @@ def experiment(name: str) -> Experiment:
     if name not in known:
         raise UsageError(f"Unknown experiment '{name}'.{did_you_mean(name, known)} See 'attnx list'.")
     return known[name]
+
+
+def sweep(
+    task: Any,
+    model: Any = (),
+    *,
+    projection: Any = (),
+    explanations: Any = (),
+    references: Any = (),
+    metrics: Any = (),
+    training: Any = ({},),
+    seeds: Sequence[int] | str = (0,),
+    limit: int | str | None = None,
+    device: str = "auto",
+    data_dir: str | Path | None = None,
+    executor: str = "local",
+    workers: int = 0,
+    scheduler: str = "",
+    progress: bool = True,
+) -> SweepReport:
+    """Evaluate every cell of a grid: tasks x models x projections x trainings.
+
+    Args:
+        task, model, projection, training: one or several; cells are their product, without those that make
+            no sense, which `SweepReport.refused` lists with the reason.
+        explanations, references, metrics, seeds, limit, device, data_dir, progress: as for `evaluate`, the
+            same in every cell.
+        executor: "local" for worker processes of this machine, "dask" for a Dask cluster.
+        workers: how many; 0 for as many as cores.
+        scheduler: address of a Dask scheduler, as "tcp://host:8786"; by default a cluster of its own.
+    """
+    from .request.grid import read_grid, sort_out
+
+    asked = {
+        "task": task,
+        "model": model,
+        "projection": projection,
+        "explanations": explanations,
+        "references": references,
+        "metrics": metrics,
+        "training": training,
+        "seeds": _seeds(seeds),
+        "device": device,
+    }
+    catalog = _installed()
+    cells, refused = sort_out(read_grid(asked | ({} if limit is None else {"limit": limit}), None), catalog)
+
+    from .run.executors import workers_of
+    from .run.sweep import carry_out_sweep
+
+    return carry_out_sweep(
+        cells,
+        refused,
+        catalog,
+        workers_of(executor, workers, scheduler),
+        data_dir=Path(data_dir) if data_dir else None,
+        progress=Progress("auto" if progress else "off"),
+    )
 
 
 def fetch_dataset(name: str) -> Path:

@@ -54,11 +54,8 @@ def sweep(
 
       attnx sweep --spec grid.yaml --executor dask --scheduler tcp://node1:8786
     """
-    from ..errors import UsageError
     from ..request.grid import read_grid, sort_out
 
-    if executor not in ("local", "dask"):
-        raise UsageError(f"Unknown executor '{executor}': give local or dask.")
     asked = {
         "task": task,
         "model": model,
@@ -81,14 +78,14 @@ def sweep(
         print("\n".join(cell.title for cell in cells))
         return
 
-    from ..run.executors import Workers
+    from ..run.executors import workers_of
     from ..run.sweep import carry_out_sweep
 
     report = carry_out_sweep(
         cells,
         refused,
         catalog,
-        Workers("dask" if executor == "dask" else "local", workers, scheduler),
+        workers_of(executor, workers, scheduler),
         data_dir=data_dir,
         without=tuple(switched_off),
     )

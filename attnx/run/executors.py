@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar, get_args
 
 from ..errors import UsageError
 
@@ -33,6 +33,13 @@ class Workers:
         count = self.count or os.cpu_count() or 1
         with _local(count) if self.kind == "local" else _dask(self.scheduler, count) as executor:
             yield executor
+
+
+def workers_of(executor: str, count: int, scheduler: str) -> Workers:
+    """The workers that a person asks for."""
+    if executor not in get_args(ExecutorName):
+        raise UsageError(f"Unknown executor '{executor}': give local or dask.")
+    return Workers("dask" if executor == "dask" else "local", count, scheduler)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +70,9 @@ def carry_out_units(
                         deaths[done.unit] += 1
                         waiting.append(done.unit)
                         continue
-                    yield done
                     for unit in then(done):
                         _submit(executor, work, unit, futures, waiting)
+                    yield done
 
 
 def _submit(

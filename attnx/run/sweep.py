@@ -98,7 +98,9 @@ class _Course:
 
     def _unit(self, cell: int, seed: int | None) -> Unit:
         brought = self.brought[cell] if seed is None else ()
-        return Unit(cell, self.cells[cell].asked.model_dump_json(), self.software[cell], seed, self.setup, brought)
+        return Unit(
+            cell, self.cells[cell].asked.model_dump_json(), self.software[cell], seed, self.setup, brought
+        )
 
 
 @contextmanager
