@@ -43,6 +43,7 @@ def cautions(
     return (
         *([f"{useless}: there is nothing to explain, whatever the rows below say"] if useless else []),
         *_of_training(results),
+        *_of_length(results, data),
         *_of_scores(results, summaries),
         *_of_survivors(summaries),
         *_of_units(data),
@@ -51,14 +52,31 @@ def cautions(
 
 def _of_training(results: Sequence[SeedResult]) -> Iterable[str]:
     for result in results:
-        if result.record.course and result.record.best_epoch == 0:
+        if len(result.record.course) > 1 and result.record.best_epoch == 0:
             yield (
                 f"seed {result.seed}: no epoch beat the untrained model on dev, so that is what was measured"
             )
+    first = results[0].observation.logits
+    if len(results) > 1 and all(np.array_equal(result.observation.logits, first) for result in results):
+        yield (
+            "all seeds gave the same model: it is one model counted several times, and intervals are too "
+            "narrow; give one seed"
+        )
     if len(results) == 1:
         yield (
             "one training seed: intervals cover other examples, not other trainings; give three or more, "
             "as --seeds 0-2"
+        )
+
+
+def _of_length(results: Sequence[SeedResult], data: TaskData) -> Iterable[str]:
+    """Texts that are longer than the model reads."""
+    unread = results[0].observation.unread
+    if unread is not None and unread.any():
+        units = sum(len(example.units) for example in data.test)
+        yield (
+            f"{int((unread > 0).sum())} of {len(unread)} test examples are longer than the model reads: "
+            f"{int(unread.sum())} of {units} units were cut off at their ends and have no score"
         )
 
 

@@ -107,6 +107,7 @@ class Observation:
     traits: dict[str, Traits]  # likewise
     kept: KeptScores | None = None
     on_cpu: tuple[str, ...] = ()  # methods and metrics that computed there and not where they were asked to
+    unread: Array | None = None  # [N] units that the model did not read; None: it read all of them
 
     @property
     def predicted(self) -> Array:

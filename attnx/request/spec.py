@@ -93,7 +93,7 @@ class Training(Options):
 
     model_config = ConfigDict(allow_inf_nan=False)
 
-    epochs: Annotated[int, Field(gt=0)] = 8
+    epochs: Annotated[int, Field(ge=0)] = 8  # 0: the model is measured as it is
     learning_rate: Annotated[float, Field(gt=0)] = 1e-3
     batch_size: Annotated[int, Field(gt=0)] = 32
     weight_decay: Annotated[float, Field(ge=0)] = 1e-5

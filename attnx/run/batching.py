@@ -40,11 +40,14 @@ class Split:
         self.labels = torch.tensor([example.label for example in examples], dtype=torch.long)  # [N]
         self.lengths = torch.zeros_like(self.labels)  # [N] columns in use
         self.unit_counts = torch.zeros_like(self.labels)  # [N] columns on the mask
+        self.unread = torch.zeros_like(self.labels)  # [N] units without a column, of texts that are too long
         guess = torch.tensor([len(example.units) for example in examples], dtype=torch.long)
         for rows in similar_lengths(guess, COLUMNS):
             batch = self._encoded(rows)
             self.lengths[rows] = batch.lengths.to(self.lengths)
             self.unit_counts[rows] = batch.mask.sum(1)
+            units = [len(example.units) for example in batch.examples]
+            self.unread[rows] = torch.tensor(units) - self.unit_counts[rows]
 
     def __len__(self) -> int:
         return len(self.examples)

@@ -70,6 +70,7 @@ def observe(
         traits={name: _summed(parts) for name, parts in seen.items()},
         kept=None if keeper is None else keeper.conclude(order),
         on_cpu=tuple(sorted(on_cpu | {g.metric.label for g in gatherers if g.on_cpu})),
+        unread=split.unread.numpy(),
     )
 
 

@@ -79,6 +79,8 @@ def _attend(usual: Callable[..., Any], module: nn.Module, *tensors: Any, **more:
     if tap is None:
         return usual(module, *tensors, **more)
     output, weights = _eager_of(module)(module, *tensors, **more)
+    if weights is None:
+        raise _unreadable(module)
     value = tensors[2]
     values = value.repeat_interleave(weights.shape[1] // value.shape[1], 1)  # heads may share values
     if tap.replace is not None:
@@ -90,8 +92,12 @@ def _attend(usual: Callable[..., Any], module: nn.Module, *tensors: Any, **more:
 
 def _eager_of(module: nn.Module) -> Callable[..., Any]:
     """The model's own formulation of attention, which gives its weights."""
+    eager: Callable[..., Any] | None
     eager = getattr(sys.modules[type(module).__module__], "eager_attention_forward", None)
     if eager is None:
-        raise UsageError(f"{type(module).__name__} does not give its attention weights: they cannot be read.")
-    function: Callable[..., Any] = eager
-    return function
+        raise _unreadable(module)
+    return eager
+
+
+def _unreadable(module: nn.Module) -> UsageError:
+    return UsageError(f"{type(module).__name__} does not give its attention weights: they cannot be read.")

@@ -87,8 +87,8 @@ def save(kind: str, folder: Path, **settings: Any) -> Path:
     """A checkpoint of that kind in the folder, its weights random and large enough to matter."""
     torch.manual_seed(0)
     makers: dict[str, Any] = {
-        "encoder": lambda: BertModel(BertConfig(**SIZES, **LAYERS, **settings)),
-        "classifier": lambda: BertForSequenceClassification(BertConfig(**SIZES, **LAYERS, **settings)),
+        "encoder": lambda: BertModel(BertConfig(**SIZES | LAYERS | settings)),
+        "classifier": lambda: BertForSequenceClassification(BertConfig(**SIZES | LAYERS | settings)),
         "roberta": lambda: RobertaForSequenceClassification(
             RobertaConfig(**SIZES, **LAYERS | {"max_position_embeddings": 34}, pad_token_id=0)
         ),

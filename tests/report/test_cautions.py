@@ -21,13 +21,13 @@ def data(test_words=("one", "two"), labels=LABELS):
     )
 
 
-def results(right=0.9, seeds=3, labels=LABELS, traits=None):
+def results(right=0.9, seeds=3, labels=LABELS, traits=None, unread=None):
     found = []
     for seed in range(seeds):
         correct = np.random.default_rng(seed).random(EXAMPLES) < right
         predicted = np.where(correct, labels, 1 - labels)
         known = traits or {name: Traits(False, 0.0) for name in ("attention", "loo")}
-        observation = Observation(np.eye(2)[predicted], labels, (), {}, known)
+        observation = Observation(np.eye(2)[predicted], labels, (), {}, known, unread=unread)
         found.append(SeedResult(seed, TrainingRecord(course=(), best_epoch=0), observation))
     return found
 
@@ -96,3 +96,17 @@ def test_a_mean_over_survivors_is_told():
 def test_words_that_train_never_had_are_told():
     (said,) = cautions(results(), [], data(test_words=("one", "new", "newer", "newest")), "")
     assert "75% of the test split's words never occur in train" in said
+
+
+def test_texts_that_are_too_long_for_the_model_are_counted():
+    unread = np.zeros(EXAMPLES, dtype=int)
+    assert cautions(results(unread=unread), [summary()], data(), "") == ()
+    unread[[3, 5]] = 1
+    (said,) = cautions(results(unread=unread), [summary()], data(), "")
+    assert said.startswith("2 of 300 test examples are longer than the model reads: 2 of 600 units")
+
+
+def test_seeds_that_gave_one_model_are_told():
+    same = [results(seeds=1)[0]] * 2
+    (said,) = cautions(same, [summary()], data(), "")
+    assert said.startswith("all seeds gave the same model")

@@ -62,7 +62,7 @@ MISTAKES = [
     ("--projection entmax:alpha=1,learned=true", "the options of projection 'entmax'"),
     ("--projection sparsegen:lam", "Cannot read 'lam' in 'sparsegen:lam': options are key=value"),
     ("--projection sparsegen:lam=0,lam=0.5", "Option 'lam' is given twice"),
-    ("--train epochs=0", "Bad value '0' for option 'epochs' of training"),
+    ("--train epochs=-1", "Bad value '-1' for option 'epochs' of training"),
     ("--train learning_rate=inf", "Bad value 'inf' for option 'learning_rate' of training"),
     ("--train epochs", "Cannot read 'epochs'"),
     ("--seeds one", "Cannot read seeds 'one': give 0,1,2 or 0-9."),

