@@ -58,6 +58,7 @@ if TYPE_CHECKING:
         Trace,
         WithCurve,
     )
+    from .wrapping import wrap
 
 _MODULES = {
     "api": ("evaluate", "experiment", "fetch_dataset", "study", "sweep"),
@@ -105,6 +106,7 @@ _MODULES = {
     ),
     "run.lab": ("Chosen", "Lab", "Setting"),
     "data.text_files": ("parse_object", "read_json_lines", "read_lines", "read_text"),
+    "wrapping": ("wrap",),
     "types": (
         "Axis",
         "Batch",
@@ -128,6 +130,7 @@ __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
     "study",
     "experiment",
     "sweep",
+    "wrap",
     "fetch_dataset",
     "Report",
     "StudyReport",

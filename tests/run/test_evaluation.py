@@ -11,6 +11,7 @@ import attnx
 from attnx import Example, Measure, Metric, Source, Task, TaskData
 from attnx.host.catalog import Catalog
 from attnx.progress import Progress
+from attnx.request.given import Given
 from attnx.request.resolve import resolve
 from attnx.request.spec import RunSpec
 from attnx.run.evaluation import carry_out
@@ -234,7 +235,9 @@ def test_a_run_without_baseline_plugins_has_no_baselines(tmp_path):
     spec = RunSpec(
         task="sdc-error-mode-1:train=40,dev=40,test=60", explanations=("Weights",), training={"epochs": 1}
     )
-    plan = resolve(spec, Catalog.installed(without=["baselines"]), {("importance", "Weights"): Weights()})
+    plan = resolve(
+        spec, Catalog.installed(without=["baselines"]), {("importance", "Weights"): Given(Weights())}
+    )
     report = carry_out(plan, runs=Runs(tmp_path), progress=Progress("off")).report
     assert all(summary.baselines == {} for summary in report.summaries)
 
