@@ -143,7 +143,7 @@ class RunSpec(Options):
     def _distinct(cls, seeds: tuple[int, ...]) -> tuple[int, ...]:
         if len(set(seeds)) < len(seeds):
             raise ValueError("a seed is given twice")
-        return seeds
+        return tuple(sorted(seeds))  # in whatever order they are said, they are the same run
 
     def canonical(self) -> str:
         """The spec as JSON with one spelling."""

@@ -31,7 +31,7 @@ def run_name(plan: Plan, source: Source, device: torch.device) -> str:
         canonical_json([*(part.label for part in plan.parts), plan.own, plan.chance]),  # as rows are called
         _codes(plan.parts),
         canonical_json(library_versions(_modules(plan.parts))),
-        device.type,
+        _machine(device),
         canonical_json(_dataset(dataset, source) if dataset else None),
         canonical_json(_named_in_options(plan.parts, source)),
     )
@@ -56,8 +56,13 @@ def weights_name(plan: Plan, data: TaskData, seed: int, device: torch.device) ->
         canonical_json(library_versions(_modules(parts))),
         canonical_json(_named_in_options([plan.model], data.source or Source())),
         canonical_json(plan.spec.training),
-        f"{seed}/{device.type}",
+        f"{seed}/{_machine(device)}",
     )
+
+
+def _machine(device: torch.device) -> str:
+    """The kind of processor and the number of threads: sums are rounded in another order with others."""
+    return f"{device.type}/{torch.get_num_threads()}"
 
 
 def plugins_used(parts: Sequence[Part]) -> tuple[PluginUsed, ...]:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from attnx import Evidence, PluginError, total_variation
 
-from .reattending import logits_under
+from .reattending import alternatives_at_once, logits_under
 
 LINEAR = "linear-decoder"
 TOLERANCE = 1e-4  # of logits, relative to the largest
@@ -68,9 +68,12 @@ def change_of(evidence: Evidence, single: Tensor) -> Change:
 def logits_of_units(evidence: Evidence) -> Tensor:
     """[B, L, C] the logits when a single unit has all attention, 0 off the mask."""
     a = evidence.trace.attention
-    units = a.shape[1]
-    each = torch.eye(units, dtype=a.dtype, device=a.device).expand(len(a), units, units)
-    return logits_under(evidence, each).masked_fill(~evidence.trace.batch.mask[..., None], 0.0)
+    columns = torch.arange(a.shape[1], device=a.device)
+    found = []
+    for some in columns.split(alternatives_at_once(a)):  # all at once they are the square of a text's length
+        each = (some[:, None] == columns).to(a.dtype).expand(len(a), -1, -1)  # [B, k, L]
+        found.append(evidence.model.reattend(evidence.trace, each))
+    return torch.cat(found, dim=1).masked_fill(~evidence.trace.batch.mask[..., None], 0.0)
 
 
 def require_linear(evidence: Evidence, single: Tensor, attention: Tensor) -> None:

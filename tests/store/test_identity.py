@@ -53,6 +53,25 @@ def test_another_spec_has_another_name(catalog: Catalog, change: dict[str, Any])
     assert run_name(plan(catalog, **change), Source(), CPU) != run_name(plan(catalog), Source(), CPU)
 
 
+def test_another_number_of_threads_has_another_name(catalog: Catalog) -> None:
+    asked = plan(catalog)
+    data = load_data(asked.task.make(), Source(), asked.spec.limit)
+    names = set()
+    for threads in (1, 2):
+        before = torch.get_num_threads()
+        torch.set_num_threads(threads)
+        try:
+            names |= {run_name(asked, Source(), CPU), weights_name(asked, data, 0, CPU)}
+        finally:
+            torch.set_num_threads(before)
+    assert len(names) == 4
+
+
+def test_seeds_in_another_order_are_the_same_run(catalog: Catalog) -> None:
+    names = {run_name(plan(catalog, seeds=seeds), Source(), CPU) for seeds in ((0, 1, 2), (2, 0, 1))}
+    assert len(names) == 1
+
+
 def test_another_version_of_a_library_that_takes_part_makes_another_run(
     catalog: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
