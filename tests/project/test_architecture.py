@@ -87,3 +87,10 @@ def test_a_plugin_imports_only_public_names_and_no_other_plugin(plugin):
             m for m in graph.find_modules_directly_imported_by(module) if m.partition(".")[0] != plugin
         }
         assert foreign <= {"attnx"}, module
+
+
+def test_the_printed_tree_has_every_room():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    printed = re.findall(r"^  ([a-z]+)/? {2,}\S", text, re.MULTILINE)
+    found = {path.stem for path in (ROOT / "attnx").iterdir() if path.is_dir() or path.suffix == ".py"}
+    assert sorted(printed) == sorted(name for name in found if not name.startswith("__"))
