@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import torch
 from torch import Tensor, nn
@@ -91,6 +91,12 @@ class Network(nn.Module):
             finally:
                 self.transformer.train(training)
         return self._stack
+
+    def _apply(self, fn: Any, recurse: bool = True) -> Self:
+        """Moves and conversions, after which weights that two modules share are one again."""
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        self.transformer.tie_weights()
+        return self
 
     def encode(self, examples: Sequence[Example], around: tuple[list[str], list[str]] | None = None) -> Batch:
         return self.pieces.encode(examples, around)

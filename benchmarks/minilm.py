@@ -1,0 +1,175 @@
+"""A classifier of MiniLM's shape, 6 layers of 384, with random weights: as fast as the trained one.
+
+Leave-one-out beside the bare matrix products it needs and beside a loop over examples; and a whole
+report (attention, gradient, integrated gradients, leave-one-out under comprehensiveness, sufficiency
+and Kendall's τ) beside the same numbers computed example by example with transformers and Captum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import torch
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from torch import Tensor
+from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
+
+from attnx import Example, TaskData
+from attnx.progress import Progress
+from attnx.run.attribution import Named, trace_of
+from attnx.run.batching import Split, batches, evaluating
+from attnx.run.measuring import observe
+from attnx_agreement.kendall import Kendall
+from attnx_baselines.attention import Attention
+from attnx_captum.integrated_gradients import IntegratedGradients
+from attnx_captum.options import IntegratedGradientsOptions
+from attnx_erasure.comprehensiveness import Comprehensiveness
+from attnx_erasure.deletion import logits_without_each
+from attnx_erasure.loo import LeaveOneOut
+from attnx_erasure.options import ErasureCurveOptions, LeaveOneOutOptions
+from attnx_erasure.sufficiency import Sufficiency
+from attnx_gradient.gradient import Gradient
+from attnx_gradient.options import GradientOptions
+from attnx_projections.options import SoftmaxOptions
+from attnx_projections.softmax import Softmax
+from attnx_transformers.checkpoints import quiet
+from attnx_transformers.classifier import HfClassifier
+from attnx_transformers.options import HfClassifierOptions
+
+from .one_by_one import STEPS, OneByOne
+from .peers import WORDS, random_texts
+from .timing import Row, best_of
+
+CPU = torch.device("cpu")
+LAYERS, SIZE, WIDE = 6, 384, 1536
+TOLERANCE = 1e-4  # of logits
+CLOSE = 5e-3  # of means over sentences: two units of equal importance may change places
+BINS = ErasureCurveOptions().bins
+
+
+def rows() -> list[Row]:
+    """Seconds of ours and of the peer, and whether both computed the same."""
+    with _classifier() as (model, stock):
+        return [_against_limit(model), _against_loop(model, stock), _report(model, stock)]
+
+
+def _against_limit(model: HfClassifier) -> Row:
+    """Deletions of texts of 180 words against nothing but the matrix products they take."""
+    texts = random_texts(2, 180, 180)
+    a, b = torch.randn(2048, SIZE), torch.randn(SIZE, WIDE)
+    needed = round(
+        sum(_flops(len(text.units) + 1) * len(text.units) for text in texts) / (2.0 * a.numel() * WIDE)
+    )
+
+    def products() -> None:
+        for _ in range(needed):
+            torch.mm(a, b)
+
+    best = best_of(2, {"ours": lambda: _deletions(model, texts), "limit": products})
+    return Row(
+        "leave-one-out, MiniLM, 2 x 180 / products",
+        best["ours"].seconds,
+        best["limit"].seconds,
+        1 / 1.6,
+        None,
+    )
+
+
+def _flops(n: int) -> float:
+    """Floating-point operations of a pass of n positions."""
+    return LAYERS * 2.0 * n * (4 * SIZE * SIZE + 2 * SIZE * WIDE + 2 * n * SIZE)
+
+
+def _against_loop(model: HfClassifier, stock: OneByOne) -> Row:
+    texts = random_texts(60, 15, 25)
+    best = best_of(
+        2,
+        {
+            "ours": lambda: _deletions(model, texts),
+            "loop": lambda: [stock.without_each(text.units) for text in texts],
+        },
+    )
+    pairs = zip(best["ours"].result, best["loop"].result, strict=True)
+    same = all(torch.allclose(ours, theirs, atol=TOLERANCE) for ours, theirs in pairs)
+    return Row(
+        "leave-one-out, MiniLM, 60 x ~20 / loop", best["ours"].seconds, best["loop"].seconds, 1.3, same
+    )
+
+
+def _deletions(model: HfClassifier, texts: Sequence[Example]) -> list[Tensor]:
+    """By text: [units, C]."""
+    found: dict[int, Tensor] = {}
+    with evaluating(model):
+        for numbers, batch in batches(Split(model, texts, CPU)):
+            logits = logits_without_each(model, trace_of(model, batch))[batch.mask]
+            found.update(zip(numbers.tolist(), logits.split(batch.mask.sum(1).tolist()), strict=True))
+    return [found[number] for number in range(len(texts))]
+
+
+def _report(model: HfClassifier, stock: OneByOne, sentences: int = 200) -> Row:
+    texts = random_texts(sentences, 15, 25)
+    best = best_of(1, {"ours": lambda: _ours(model, texts), "theirs": lambda: stock.report(texts, BINS)})
+    ours, theirs = best["ours"].result, best["theirs"].result
+    same = ours.keys() == theirs.keys() and all(abs(ours[key] - theirs[key]) < CLOSE for key in ours)
+    work = f"whole report, MiniLM, {sentences} sentences / one by one"
+    return Row(work, best["ours"].seconds, best["theirs"].seconds, 3.0, same)
+
+
+def _ours(model: HfClassifier, texts: Sequence[Example]) -> dict[str, float]:
+    """The mean of every measure."""
+    methods = {
+        "attention": Attention(),
+        "gradient": Gradient(GradientOptions()),
+        "integrated-gradients": IntegratedGradients(IntegratedGradientsOptions(steps=STEPS, absolute=True)),
+        "loo": LeaveOneOut(LeaveOneOutOptions()),
+    }
+    explanations = tuple(Named(name, method) for name, method in methods.items())
+    options = ErasureCurveOptions()
+    found = observe(
+        model,
+        Split(model, texts, CPU),
+        explanations=explanations,
+        references=explanations[-1:],
+        metrics=(
+            Named("comprehensiveness", Comprehensiveness(options)),
+            Named("sufficiency", Sufficiency(options)),
+            Named("kendall", Kendall()),
+        ),
+        seed=0,
+        progress=Progress("off"),
+        label="",
+    )
+    return {f"{m.metric} {m.explanation}": float(m.values[:, 0].mean()) for m in found.measurements}
+
+
+@contextmanager
+def _classifier() -> Iterator[tuple[HfClassifier, OneByOne]]:
+    """The classifier as we run it and as transformers does, from one checkpoint."""
+    torch.manual_seed(0)
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", *(f"w{number}" for number in range(WORDS))]
+    vocabulary = {word: number for number, word in enumerate(words)}
+    made = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
+    made.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    marks = [(name, vocabulary[name]) for name in ("[CLS]", "[SEP]")]
+    made.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=marks)
+    config = BertConfig(
+        vocab_size=len(vocabulary),
+        hidden_size=SIZE,
+        num_hidden_layers=LAYERS,
+        num_attention_heads=12,
+        intermediate_size=WIDE,
+        initializer_range=0.1,  # large enough for words to matter
+    )
+    with TemporaryDirectory() as folder, quiet():
+        BertForSequenceClassification(config).save_pretrained(folder)
+        tokenizer = PreTrainedTokenizerFast(
+            tokenizer_object=made, pad_token="[PAD]", unk_token="[UNK]", model_max_length=512
+        )
+        tokenizer.save_pretrained(folder)
+        data = TaskData(random_texts(2, 5, 5), (), (), ("no", "yes"))  # type: ignore[arg-type]
+        options = HfClassifierOptions(checkpoint=folder)
+        model = HfClassifier.build(data, Softmax(SoftmaxOptions()), options).eval()
+        yield model, OneByOne(Path(folder), tokenizer)
