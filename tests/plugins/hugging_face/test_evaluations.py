@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import runpy
 import subprocess
 import sys
 from dataclasses import replace
@@ -125,6 +126,24 @@ def test_texts_that_were_cut_are_told(planted: Path, saved: Any) -> None:
 def test_a_projection_that_a_classifier_cannot_use_is_refused(planted: Path, saved: Any) -> None:
     with pytest.raises(UsageError, match="projection"):
         evaluate(planted, f"hf-classifier:checkpoint={saved('classifier')}", projection="sparsemax")
+
+
+@pytest.mark.parametrize(
+    ("script", "kind", "more"),
+    [
+        ("08_own_classifier.py", "classifier", []),
+        ("09_own_language_model.py", "language-model", ["no+yes"]),
+    ],
+)
+def test_the_example_for_a_checkpoint_of_ones_own_runs(
+    script: str, kind: str, more: list[str], planted: Path, saved: Any, monkeypatch: Any, capsys: Any
+) -> None:
+    path = Path(__file__).parents[3] / "examples" / script
+    monkeypatch.setattr(sys, "argv", [str(path), str(saved(kind)), str(planted), *more])
+    runpy.run_path(str(path), run_name="__main__")
+    printed = capsys.readouterr().out.splitlines()
+    assert len(printed) == 6
+    assert not any("nan" in line for line in printed)
 
 
 @pytest.mark.parametrize("arguments", [["info", "hf"], ["list"], ["evaluate", "--model", "hf:chekpoint=x"]])
