@@ -5,6 +5,7 @@ Heavy modules are imported inside commands, so that help, lists and mistakes ans
 
 import os
 import sys
+import traceback
 import warnings
 from typing import Annotated
 
@@ -42,6 +43,8 @@ def main() -> None:
             code = app(standalone_mode=False)
         sys.stdout.flush()
     except AttnxError as error:
+        if "--debug" in sys.argv:
+            traceback.print_exception(error)
         _fail(str(error), error.exit_code)
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)  # of usage errors
@@ -92,6 +95,9 @@ def _options(
         list[str] | None,
         typer.Option(metavar="PLUGIN", help="Switch a plugin off (repeatable); also ATTNX_WITHOUT=a,b."),
     ] = None,
+    debug: Annotated[  # noqa: ARG001 - read where errors are caught
+        bool, typer.Option("--debug", help="Show the traceback of an error too.")
+    ] = False,
 ) -> None:
     switched_off[:] = without or []
     if context.invoked_subcommand is None:

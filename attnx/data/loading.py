@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import DataError
+from ..errors import DataError, PluginError
 from ..request.spec import Limit
 from .access import Fetched, Source
 
@@ -23,6 +23,7 @@ __all__ = ["Fetched", "Source", "fingerprints", "load_data"]
 def load_data(task: Task, source: Source, limit: Limit) -> TaskData:
     """Load a task, check it, cut it to the limit and name it by its content."""
     data = task.load(source)
+    _check_examples(data, type(task).__name__)
     limited = replace(
         data,
         train=_cut(data.train, limit.train),
@@ -40,6 +41,25 @@ def _cut(examples: tuple[Example, ...], most: int | None) -> tuple[Example, ...]
         return examples
     kept = np.random.default_rng(0).choice(len(examples), size=most, replace=False)
     return tuple(examples[row] for row in sorted(kept))
+
+
+def _check_examples(data: TaskData, task: str) -> None:
+    """Refuse examples that cannot be what they say: whoever made them is at fault."""
+    for split in ("train", "dev", "test"):
+        seen: set[str] = set()
+        for example in getattr(data, split):
+            of = f"task {task}: example '{example.id}' of {split}"
+            if example.id in seen:
+                raise PluginError(f"{of} is there twice; every example needs an id of its own")
+            seen.add(example.id)
+            if not 0 <= example.label < len(data.label_names):
+                raise PluginError(f"{of} has label {example.label} of {len(data.label_names)}")
+            for name in ("rationale", "rows"):
+                given = getattr(example, name)
+                if given is not None and len(given) != len(example.units):
+                    raise PluginError(
+                        f"{of} has {len(given)} entries in its {name} for {len(example.units)} units"
+                    )
 
 
 def _check(data: TaskData, limit: Limit) -> None:

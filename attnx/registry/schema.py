@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -55,8 +56,11 @@ def read_registry(plugins: Iterable[Plugin]) -> Registry:
     plugins = tuple(plugins)
     (path, text), *fragments = registry_texts(plugins)
     joined = parse_registry(text, path)
-    for origin, fragment in fragments:
-        joined = _join(joined, parse_registry(fragment, origin), origin)
+    for origin, fragment in fragments:  # one that is wrong is left out alone
+        try:
+            joined = _join(joined, parse_registry(fragment, origin), origin)
+        except PluginError as error:
+            warnings.warn(f"{error}; all that this plugin says in it is ignored", stacklevel=2)
     names = {c.name for plugin in plugins for c in plugin.components if c.kind == "model"}
     for name in names & set(joined.models):
         raise PluginError(f"{path}: models.{name}: a composition may not have the name of a component")

@@ -22,6 +22,16 @@ class Part:
     given: Any = None
 
     @property
+    def provider(self) -> str:
+        """The plugin with its version; nothing for an object of the caller's own."""
+        return self.component.provider if self.component else ""
+
+    @property
+    def title(self) -> str:
+        """The part as a message names it."""
+        return f"{self.kind} '{self.label}'" + (f" of plugin {self.provider}" if self.provider else "")
+
+    @property
     def choice(self) -> Choice:
         """The choice with every option spelled out."""
         name = self.component.name if self.component else self.label

@@ -23,6 +23,11 @@ class Named:
 
     label: str
     component: Any
+    provider: str = ""  # the plugin it is from, with its version
+
+    def title(self, kind: str) -> str:
+        """The component as a message names it."""
+        return f"{kind} '{self.label}'" + (f" of plugin {self.provider}" if self.provider else "")
 
 
 def trace_of(model: Model, batch: Batch) -> Trace:

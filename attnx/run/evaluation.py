@@ -32,6 +32,7 @@ from ..store.weights import Weights, tensors_hash
 from ..types import TaskData
 from .attribution import Named
 from .batching import Split
+from .contracts import blamed
 from .keeping import Keeper
 from .loading import remembered
 from .measuring import observe
@@ -97,7 +98,7 @@ def run(
     """Load, train or fetch, measure and summarise: one report for all seeds."""
     device = choose_device(plan.spec.device)
     clock = _Clock()
-    with clock("data"):
+    with clock("data"), blamed(plan.task.title):
         data = remembered.load(plan, source)
     explanations, references = _named(plan.explanations), _named(plan.references)
     for named in (*explanations, *references):
@@ -115,12 +116,12 @@ def run(
     hashes: dict[int, str] = {}
     names: dict[int, str] = {}
     for seed in plan.spec.seeds:
-        with clock("training"):
+        with clock("training"), blamed(plan.model.title):
             model, record = workshop.trained(plan, seed, followed, kept=nameable)
         hashes[seed] = tensors_hash(model.state_dict())
         if nameable and plan.names_weights:
             names[seed] = workshop.name(plan, seed)
-        with clock("measuring"):
+        with clock("measuring"), blamed(plan.model.title):
             observation = observe(
                 model,
                 Split(model, data.test, device),
@@ -131,6 +132,7 @@ def run(
                 seed=seed,
                 progress=progress,
                 label=f"seed {seed}: measuring",
+                title=plan.model.title,
                 keeper=Keeper(shown, deletes) if keep == "all" else None,
             )
         results.append(SeedResult(seed, record, observation))
@@ -213,7 +215,7 @@ def environment(device: torch.device, on_cpu: Sequence[str] = ()) -> dict[str, s
 
 
 def _named(parts: Sequence[Part]) -> tuple[Named, ...]:
-    return tuple(Named(part.label, part.make()) for part in parts)
+    return tuple(Named(part.label, part.make(), part.provider) for part in parts)
 
 
 def data_used(data: TaskData) -> dict[str, str]:

@@ -219,7 +219,7 @@ class Lab:
     def _named(self, kind: Literal["importance", "metric"], text: str) -> Named:
         part = find_part(self._catalog, kind, Choice.parse(text))
         self.parts_used.append(part)
-        return Named(text, part.make())
+        return Named(text, part.make(), part.provider)
 
     def _setting(self, plan: Plan) -> Setting:
         task, model, projection = (

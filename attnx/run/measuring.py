@@ -15,6 +15,7 @@ from ..types import Corpus, Importance, Trace
 from .answers import answer_of, attention_evidence
 from .attribution import Named, attribute, trace_of
 from .batching import Split, batches, evaluating
+from .contracts import blamed, check_bounds, check_scores, check_trace
 from .keeping import Keeper
 
 
@@ -30,6 +31,7 @@ def observe(
     progress: Progress,
     label: str,
     keeper: Keeper | None = None,
+    title: str = "the model",
 ) -> Observation:
     """Run a model over a split, measure everything asked for, and let a keeper have the scores."""
     methods = {named.label: named for named in (*explanations, *baselines, *references)}
@@ -46,10 +48,8 @@ def observe(
     with evaluating(model), progress.stage(label, len(split)) as step:
         for rows, batch in batches(split):
             trace = trace_of(model, batch)
-            importances = {
-                name: attribute(method, model, trace, trace.predicted, seed)
-                for name, method in methods.items()
-            }
+            check_trace(trace, model.provides, title)
+            importances = {name: _scores(method, model, trace, seed) for name, method in methods.items()}
             for name, found in importances.items():
                 seen[name].append(_traits(found.values, batch.mask))
                 on_cpu |= {name} if found.on_cpu else set()
@@ -72,6 +72,15 @@ def observe(
         on_cpu=tuple(sorted(on_cpu | {g.metric.label for g in gatherers if g.on_cpu})),
         unread=split.unread.numpy(),
     )
+
+
+def _scores(method: Named, model: Model, trace: Trace, seed: int) -> Importance:
+    """What an importance method says of a batch."""
+    title = method.title("importance")
+    with blamed(title):
+        found = attribute(method, model, trace, trace.predicted, seed)
+    check_scores(found.values, trace, title)
+    return found
 
 
 def _traits(values: Tensor, mask: Tensor) -> Tensor:
@@ -136,12 +145,15 @@ class Gatherer:
         if self.reference is not None:
             evidence = replace(evidence, compared=importances[self.reference])
         asked = trace.logits.device
-        if component.whole_split:
-            kept = component.keep(evidence, self.corpus)
-            self.on_cpu = asked.type != "cpu"  # where it will conclude
-        else:
-            kept = tuple(part.double() for part in answer_of(self.metric, evidence) if part is not None)
-            self.on_cpu = kept[0].device != asked
+        title = self.metric.title("metric")
+        with blamed(title):
+            if component.whole_split:
+                kept = component.keep(evidence, self.corpus)
+                self.on_cpu = asked.type != "cpu"  # where it will conclude
+            else:
+                kept = tuple(part.double() for part in answer_of(self.metric, evidence) if part is not None)
+                check_bounds(kept[0], component.measures, title)
+                self.on_cpu = kept[0].device != asked
         self.parts.append(tuple(tensor.cpu() for tensor in kept))
 
     def conclude(self, order: Tensor) -> Measurement:
@@ -150,7 +162,10 @@ class Gatherer:
         whole = tuple(torch.cat(tensors)[order] for tensors in zip(*self.parts, strict=True))
         self.parts.clear()
         if metric.whole_split:
-            conclusion = metric.conclude(whole, self.corpus)
+            title = self.metric.title("metric")
+            with blamed(title):
+                conclusion = metric.conclude(whole, self.corpus)
+            check_bounds(conclusion.values, metric.measures, title)
             values, curves = conclusion.values.double()[None], conclusion.curves
         else:
             values = whole[0]

@@ -1,0 +1,83 @@
+"""Where the outputs of components enter the core: what breaks a contract is said with its name.
+
+Undefined is NaN and counted elsewhere; what is impossible is nobody's value and ends the run.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import torch
+from torch import Tensor
+
+from ..errors import AttnxError, PluginError
+from ..types import Measure, Trace
+
+TOLERANCE = 1e-3  # of sums and bounds, for rounding in single precision
+
+
+@contextmanager
+def blamed(title: str) -> Iterator[None]:
+    """Whatever a component raises, in one line that names it and the place; what is foreseen passes."""
+    try:
+        yield
+    except (AttnxError, OSError, MemoryError):  # the machine's fault, or said already
+        raise
+    except Exception as error:
+        reason = " ".join(str(error).split())[:300]
+        raise PluginError(
+            f"{title} failed: {type(error).__name__}: {reason} ({_place(error)}); --debug shows more."
+        ) from error
+
+
+def _place(error: Exception) -> str:
+    """The innermost line that is not a library's."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if "site-packages" not in frame.filename] or list(frames)
+    return f"{own[-1].filename}:{own[-1].lineno}" if own else "nowhere"
+
+
+def check_trace(trace: Trace, provides: Sequence[str], title: str) -> None:
+    """Refuse logits that are no numbers, and attention that has left the simplex over the mask."""
+    _require(trace.logits.isfinite().all(1), trace, f"{title} gave logits that are not finite")
+    if "attention" not in provides:
+        return
+    a, mask = trace.attention, trace.batch.mask
+    if a.shape != mask.shape:
+        raise PluginError(f"{title} gave attention of shape {tuple(a.shape)}, not {tuple(mask.shape)}")
+    _require(a.isfinite().all(1), trace, f"{title} gave attention that is not finite")
+    _require((a.masked_fill(mask, 0.0) == 0).all(1), trace, f"{title} gave attention off the mask")
+    _require((a >= -TOLERANCE).all(1), trace, f"{title} gave negative attention")
+    sums = torch.where(mask.any(1), a.sum(1), 1.0)  # there is none without a unit
+    wrong = (sums - 1).abs() > TOLERANCE
+    if wrong.any():
+        total = float(sums[wrong][0])
+        _require(~wrong, trace, f"{title} gave attention that sums to {total:.3g}, not to 1,")
+
+
+def check_scores(values: Tensor, trace: Trace, title: str) -> None:
+    """Refuse scores for columns that are no units."""
+    outside = values.masked_fill(trace.batch.mask, 0.0)
+    _require((outside == 0).all(1), trace, f"{title} gave a score off the mask")
+
+
+def check_bounds(values: Tensor, measures: Sequence[Measure], title: str) -> None:
+    """Refuse values [..., M] outside the bounds that their measures declare; NaN is undefined."""
+    for column, measure in enumerate(measures):
+        low, high = measure.bounds
+        found = values[..., column].detach().double()
+        wrong = (found < low - TOLERANCE) | (found > high + TOLERANCE) | found.isinf()
+        if wrong.any():
+            raise PluginError(
+                f"{title} gave {float(found[wrong][0]):.6g} for '{measure.name}', outside the bounds "
+                f"[{low:g}, {high:g}] that it declares"
+            )
+
+
+def _require(kept: Tensor, trace: Trace, otherwise: str) -> None:
+    """[B] True where the contract is kept."""
+    if not bool(kept.all()):
+        row = int((~kept).nonzero()[0, 0])
+        raise PluginError(f"{otherwise} for example '{trace.batch.examples[row].id}'")
