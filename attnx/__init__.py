@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from .report.sweeps import SweepReport
     from .request.spec import Options, RunSpec, Training
     from .run.lab import Chosen, Lab, Setting
+    from .run.opening import load
     from .types import (
         Axis,
         Batch,
@@ -104,6 +105,7 @@ _MODULES = {
         "RunSpec",
         "Training",
     ),
+    "run.opening": ("load",),
     "run.lab": ("Chosen", "Lab", "Setting"),
     "data.text_files": ("parse_object", "read_json_lines", "read_lines", "read_text"),
     "wrapping": ("wrap",),
@@ -131,6 +133,7 @@ __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
     "experiment",
     "sweep",
     "wrap",
+    "load",
     "fetch_dataset",
     "Report",
     "StudyReport",

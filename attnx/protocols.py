@@ -52,6 +52,10 @@ class Task(Protocol):
         """A few dozen examples of the same kind, made without any file."""
         ...
 
+    def units_of(self, text: str) -> tuple[str, ...]:
+        """The units of a text that somebody gives, for a task whose units are words."""
+        return tuple(text.split())
+
 
 class AttentionProjection(Protocol):
     """From scores to a point on the simplex over the mask, 0 off it.

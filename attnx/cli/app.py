@@ -16,6 +16,7 @@ from ..escaping import printable
 from .check import check
 from .data import data_app
 from .evaluate import evaluate
+from .explain import explain
 from .installed import switched_off
 from .look import info, list_components, plugins, runs
 from .study import study
@@ -29,7 +30,7 @@ app = typer.Typer(
     rich_markup_mode=None,  # importing rich for a help page would double its time
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for command in (evaluate, study, sweep, info, plugins, check, runs):
+for command in (evaluate, study, sweep, explain, info, plugins, check, runs):
     app.command()(command)
 app.command("list")(list_components)
 app.add_typer(data_app, name="data")

@@ -7,6 +7,7 @@ import typer
 
 from ..errors import DataError
 from .completion import dataset_names
+from .export_data import export
 from .installed import installed_catalog
 
 if TYPE_CHECKING:
@@ -34,6 +35,9 @@ DataDir = Annotated[
 def _help(context: typer.Context) -> None:
     if context.invoked_subcommand is None:
         print(context.get_help())
+
+
+data_app.command()(export)
 
 
 @data_app.command("list", epilog="Example: attnx data list")

@@ -62,15 +62,17 @@ class Keeper:
 def by_unit(values: Tensor, batch: Batch) -> Tensor:
     """[B, L] by column -> [B, n] by unit: the sum over its columns, 0 for one that the model does not see."""
     longest = max(len(example.units) for example in batch.examples)
-    units = torch.zeros(len(values), longest + 1, dtype=torch.float64, device=values.device)
-    no_unit = ~batch.mask | (batch.unit_index < 0)
-    column = batch.unit_index.masked_fill(no_unit, longest)  # what is no unit falls into the last one
-    return units.scatter_add(1, column, values.double())[:, :-1]
+    units = torch.zeros(
+        len(values), longest + 1, dtype=torch.float64
+    )  # on the CPU: not every device has these
+    index, mask = batch.unit_index.cpu(), batch.mask.cpu()
+    column = index.masked_fill(~mask | (index < 0), longest)  # what is no unit falls into the last one
+    return units.scatter_add(1, column.long(), values.cpu().double())[:, :-1]
 
 
 def _seen(batch: Batch, units: Tensor) -> Tensor:
     """[B, n] the units that the model sees."""
-    return by_unit(batch.mask.double(), batch)[:, : units.shape[1]] > 0
+    return by_unit(batch.mask.float(), batch)[:, : units.shape[1]] > 0
 
 
 def _in_halves(units: Tensor) -> tuple[Array, Array]:
@@ -86,14 +88,17 @@ def probabilities_without(model: Model, trace: Trace, units: Tensor) -> Tensor:
 
     NaN where nothing is left. Columns off the mask that are in use, such as start marks, stay.
     """
-    batch, target = trace.batch, trace.predicted
-    used = torch.arange(batch.mask.shape[1], device=batch.lengths.device) < batch.lengths[:, None]  # [B, L]
-    rows = torch.arange(len(units), device=units.device)[:, None].expand_as(units)  # [B, M]
-    pairs, of = torch.stack([rows.flatten(), units.flatten()]).unique(dim=1, return_inverse=True)
-    kept = used[pairs[0]] & (batch.unit_index[pairs[0]] != pairs[1][:, None])  # [P, L]
-    some = (kept & batch.mask[pairs[0]]).any(1)  # [P]
-    found = torch.full((pairs.shape[1],), torch.nan, dtype=torch.float64, device=units.device)
+    batch, target = trace.batch, trace.predicted.cpu()
+    device = batch.lengths.device
+    used = torch.arange(batch.mask.shape[1], device=device) < batch.lengths[:, None]  # [B, L]
+    rows = torch.arange(len(units))[:, None].expand_as(units)  # [B, M]
+    pairs, of = torch.stack([rows.flatten(), units.flatten().cpu()]).unique(dim=1, return_inverse=True)
+    row, unit = pairs.to(device)  # [P] each
+    kept = used[row] & (batch.unit_index[row] != unit[:, None])  # [P, L]
+    some = (kept & batch.mask[row]).any(1)  # [P]
+    found = torch.full((len(row),), torch.nan, dtype=torch.float64)
     if some.any():
-        logits = logits_of_kept(model, batch, pairs[0][some], kept[some])  # [p, C]
-        found[some] = logits.double().softmax(-1).gather(1, target[pairs[0][some], None])[:, 0]
+        logits = logits_of_kept(model, batch, row[some], kept[some]).cpu().double()  # [p, C]
+        left = some.cpu()
+        found[left] = logits.softmax(-1).gather(1, target[pairs[0][left], None])[:, 0]
     return found[of].view(units.shape)

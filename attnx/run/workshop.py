@@ -73,7 +73,7 @@ class Workshop:
 
         Without a name nothing is looked for or kept.
         """
-        known = self._find(model, key, [named.label for named in followed]) if key else None
+        known = self.find(model, key, [named.label for named in followed]) if key else None
         if known is not None:
             model.eval()
             return known
@@ -99,7 +99,7 @@ class Workshop:
         model: Model = complete("model", built)
         return model.to(self.device)
 
-    def _find(self, model: Model, key: str, followed: Sequence[str]) -> TrainingRecord | None:
+    def find(self, model: Model, key: str, followed: Sequence[str] = ()) -> TrainingRecord | None:
         """Load the weights of that name; None, and the model as it was, where none are that fit."""
         cached = self.weights.find(key)
         if cached is None:

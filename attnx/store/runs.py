@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from ..errors import DataError, UsageError, did_you_mean
 from ..report.examples import Examples
 from ..report.findings import StudyReport
 from ..report.records import Report
@@ -32,6 +33,34 @@ class Runs:
         kept = kept_level(folder) if keep != "none" else keep
         return report if LEVELS.index(kept) >= LEVELS.index(keep) else None
 
+    def open(self, name: str) -> tuple[Path, Report]:
+        """A run by its name, the beginning of it, or its folder."""
+        folder = Path(name) if os.path.isfile(Path(name) / "report.json") else self._named(name)
+        report = _read_report(folder)
+        if report is None:
+            raise DataError(
+                f"The report in '{folder}' is damaged, or of another version of attnx: evaluate again."
+            )
+        return folder, report
+
+    def _named(self, name: str) -> Path:
+        known = self.names()
+        found = [other for other in known if other.startswith(name)] if name else []
+        if name in known or len(found) == 1:
+            return self.folder(name if name in known else found[0])
+        if found:
+            raise UsageError(f"'{name}' begins the names of {len(found)} runs: {', '.join(found[:5])}.")
+        hint = did_you_mean(name, known) or (f" There are {len(known)}: see 'attnx runs'." if known else "")
+        raise UsageError(f"No run '{name}' in '{self.root}'.{hint}")
+
+    def names(self) -> list[str]:
+        """The names of finished runs, newest first."""
+        written: dict[str, float] = {}
+        for path in self.root.glob("[!.]*/report.json"):
+            with suppress(FileNotFoundError):  # removed, or replaced by another writer, just now
+                written[path.parent.name] = path.stat().st_mtime
+        return sorted(written, key=written.__getitem__, reverse=True)
+
     def folder(self, fingerprint: str) -> Path:
         return self.root / fingerprint
 
@@ -47,12 +76,8 @@ class Runs:
 
     def __iter__(self) -> Iterator[Report]:
         """Finished runs, newest first."""
-        written: dict[Path, float] = {}
-        for path in self.root.glob("[!.]*/report.json"):
-            with suppress(FileNotFoundError):  # removed, or replaced by another writer, just now
-                written[path] = path.stat().st_mtime
-        for path in sorted(written, key=written.__getitem__, reverse=True):
-            report = _read_report(path.parent)
+        for name in self.names():
+            report = _read_report(self.folder(name))
             if report is not None:
                 yield report
 

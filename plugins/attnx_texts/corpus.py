@@ -20,7 +20,7 @@ from attnx import DataError, Example, TaskData, did_you_mean
 
 from .label_names import WHOLE
 from .options import TextOptions
-from .preprocessing import WordSplitter
+from .preprocessing import WordSplitter, splitter_of
 from .rows import Row, Rows, RowStream
 
 ALL = "all"  # the one source of a dataset that comes undivided
@@ -41,6 +41,7 @@ class _Kept:
     label: str
     rationale: tuple[bool, ...] | None
     query: tuple[str, ...] | None
+    id: str  # of the file's own; empty where it gives none
 
 
 @dataclass(slots=True)
@@ -52,6 +53,7 @@ class _Pool:
     kept: list[_Kept] = field(default_factory=list)
     dropped: Counter[str] = field(default_factory=Counter)
     total: int = 0
+    ids: set[str] = field(default_factory=set)  # of the file's own
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,7 @@ def make_data(
                 )
             splits[split_of[kept.ordinal]].append(
                 Example(
-                    id=f"{prefix}-{kept.row:06d}",
+                    id=kept.id or f"{prefix}-{kept.row:06d}",
                     units=kept.words,
                     label=number_of[kept.label],
                     rationale=kept.rationale,
@@ -119,8 +121,7 @@ def make_data(
 
 def _read(rows: Rows, options: TextOptions, labels: Labels | None) -> _Pool:
     """Cut all rows of one source into words and filter them."""
-    rule = options.tokenise if options.tokenise != "auto" else "spaces" if rows.tokenised else "words"
-    splitter = WordSplitter(rule, digits=options.digits, lowercase=options.lowercase)
+    splitter = splitter_of(options, rows.tokenised)
     pool = _Pool(rows.origin, rows.content)
     with closing(rows.rows) as stream:
         _take(stream, pool, splitter, options, labels)
@@ -139,6 +140,9 @@ def _take(
         label = row.label if labels is None else labels.name(row.label, pool.origin, row.line)
         if labels is not None and labels.used and label not in labels.used:
             continue
+        if row.id in pool.ids:
+            raise DataError(f"'{pool.origin}', line {row.line}: the id '{row.id[:40]}' occurs twice.")
+        pool.ids.update([row.id] if row.id else [])
         ordinal = pool.total
         pool.total += 1
         words = _words(row.text, splitter)
@@ -153,7 +157,7 @@ def _take(
         if options.max_length and len(words) > options.max_length:
             words = words[: options.max_length]
             rationale = None if rationale is None else rationale[: options.max_length]
-        pool.kept.append(_Kept(ordinal, row.index, row.line, words, label, rationale, query))
+        pool.kept.append(_Kept(ordinal, row.index, row.line, words, label, rationale, query, row.id))
 
 
 def _words(text: str | tuple[str, ...], splitter: WordSplitter) -> tuple[str, ...]:

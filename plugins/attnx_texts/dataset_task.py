@@ -10,6 +10,7 @@ from attnx import DataError, Source, Task, TaskData
 
 from .corpus import Labels, make_data
 from .options import DatasetOptions
+from .preprocessing import splitter_of
 from .readers.delimited import read_table
 from .readers.jsonl import read_jsonl
 from .readers.split_files import ORIGINAL, find_split_files
@@ -46,6 +47,9 @@ class DatasetTask(Task):
             sources, read = dict(self.read_folder(fetched.folder)), {}
         labels = Labels(self.known_labels, self.labels, self.advice)
         return make_data(sources, self.options, labels, {**fetched.provenance, **read})
+
+    def units_of(self, text: str) -> tuple[str, ...]:
+        return splitter_of(self.options, self.tokenised).split(text)
 
     def sample(self) -> TaskData:
         return make_sample(self.labels)

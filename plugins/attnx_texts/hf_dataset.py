@@ -11,6 +11,7 @@ from attnx import DataError, Source, Task, TaskData, UsageError, did_you_mean
 from .corpus import Labels, make_data
 from .label_names import SENTIMENT
 from .options import HfDatasetOptions
+from .preprocessing import splitter_of
 from .rows import Row, Rows, RowStream
 from .samples import make_sample
 
@@ -45,6 +46,9 @@ class HfDataset(Task):
         said = {"kind": "huggingface", "name": options.name, "datasets": library.__version__}
         prints = {split: str(table._fingerprint) for split, table in tables.items()}
         return make_data(sources, options, labels, {**said, **prints})
+
+    def units_of(self, text: str) -> tuple[str, ...]:
+        return splitter_of(self.options, tokenised=False).split(text)
 
     def sample(self) -> TaskData:
         return make_sample(SENTIMENT)

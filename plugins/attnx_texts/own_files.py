@@ -11,6 +11,7 @@ from attnx import DataError, Source, Task, TaskData, UsageError
 from .corpus import ALL, make_data
 from .label_names import SENTIMENT
 from .options import CsvOptions, JsonlOptions, MarkedJsonlOptions
+from .preprocessing import splitter_of
 from .readers.delimited import read_table
 from .readers.jsonl import read_jsonl
 from .rows import Rows, RowStream
@@ -29,6 +30,9 @@ class _OwnFiles(Task):
             split: Rows(str(path), self.read_file(path), self.tokenised) for split, path in paths.items()
         }
         return make_data(sources, self.options, None, {"kind": "local", **_provenance(paths)})
+
+    def units_of(self, text: str) -> tuple[str, ...]:
+        return splitter_of(self.options, self.tokenised).split(text)
 
     def sample(self) -> TaskData:
         return make_sample(SENTIMENT)

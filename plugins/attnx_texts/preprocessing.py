@@ -27,6 +27,8 @@ from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import Literal
 
+from .options import TextOptions
+
 Rule = Literal["words", "spaces"]
 Digits = Literal["qqq", "keep"]
 NUMBER = "qqq"
@@ -62,6 +64,12 @@ class WordSplitter:
     def take(self, words: Iterable[str]) -> tuple[str, ...]:
         """Words that were split elsewhere, one for one."""
         return tuple(chain.from_iterable(map(self._words.__getitem__, words)))
+
+
+def splitter_of(options: TextOptions, tokenised: bool) -> WordSplitter:
+    """What cuts texts as a task's options say; those that are tokenised are cut at spaces alone."""
+    rule = options.tokenise if options.tokenise != "auto" else "spaces" if tokenised else "words"
+    return WordSplitter(rule, digits=options.digits, lowercase=options.lowercase)
 
 
 class _Pieces(dict[str, tuple[str, ...]]):

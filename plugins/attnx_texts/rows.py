@@ -17,6 +17,7 @@ class Row:
     label: str
     rationale: Any = None  # as the file has it, checked once the words are known
     query: str | tuple[str, ...] | None = None  # a second text that the label depends on
+    id: str = ""  # that the file gives it, if any
 
 
 # A generator, so that whoever stops reading can close the file behind it.

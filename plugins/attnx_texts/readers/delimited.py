@@ -34,6 +34,7 @@ def read_table(
         header = [name.strip() for name in first[1]]
         text_at, label_at = (_column(path, header, name) for name in (text, label))
         query_at = _column(path, header, query) if query else -1
+        id_at = _column(path, header, "id") if "id" in header and "id" not in (text, label, query) else -1
         wanted = {_column(path, header, name): value for name, value in (only or {}).items()}
         for index, (line, record) in enumerate(cells):
             if len(record) != len(header):
@@ -51,7 +52,8 @@ def read_table(
                     f"'{path}', line {line}: label '{given}' stands for a missing one; remove the row, or "
                     "rename the class if it is one."
                 )
-            yield Row(index, line, record[text_at], given, query=record[query_at] if query else None)
+            own = record[id_at].strip() if id_at >= 0 else ""
+            yield Row(index, line, record[text_at], given, None, record[query_at] if query else None, own)
 
 
 def read_zhang(path: Path, classes: int) -> RowStream:

@@ -25,6 +25,7 @@ def read_jsonl(
                 _label(_value(found, label, where), label, where),
                 found.get(rationale) if rationale else None,
                 _text(_value(found, query, where), query, where) if query else None,
+                _id(found.get("id"), where),
             )
 
 
@@ -41,6 +42,15 @@ def _text(value: Any, key: str, where: str) -> str | tuple[str, ...]:
     if isinstance(value, list) and all(isinstance(word, str) and word.strip() for word in value):
         return tuple(value)
     raise DataError(f"{where}: '{key}' must be a string, or a list of words that are not empty.")
+
+
+def _id(value: Any, where: str) -> str:
+    """The file's own id of a text; nothing where it has none."""
+    if value is None:
+        return ""
+    if isinstance(value, bool) or not isinstance(value, int | str) or not str(value).strip():
+        raise DataError(f"{where}: 'id' must be a string or a whole number, and not empty.")
+    return str(value).strip()
 
 
 def _label(value: Any, key: str, where: str) -> str:

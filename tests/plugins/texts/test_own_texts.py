@@ -200,8 +200,9 @@ class TestRationales:
             originals = [json.loads(line) for line in file]
         key = "evidence_token_spans"
         data = load("jsonl-rationales", file=path, rationale=key)
+        by_id = {original["id"]: original for original in originals}
         for example in everything(data):
-            original = originals[int(example.id[4:])]
+            original = by_id[example.id]
             words = original["text"].split()
             spans = [span for group in original[key] for span in group]
             expected = {i for start, end in spans for i in range(start, end)}
@@ -223,3 +224,20 @@ def test_rationales_of_ones_own_files_can_be_scored(tmp_path: Path) -> None:
     assert report.select("average-precision").n == 4
     with pytest.raises(attnx.UsageError, match="jsonl-rationales"):
         attnx.evaluate(f"jsonl:file={path}", "mlp", metrics=["plausibility"], progress=False)
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+def test_an_id_of_the_users_own_is_the_id(kind: str, tmp_path: Path) -> None:
+    rows = [{"id": f"mine {n}", "text": f"word{n} fine", "label": n % 2} for n in range(40)]
+    file = tmp_path / f"own.{kind}"
+    if kind == "csv":
+        lines = ["id,text,label", *(f"{row['id']},{row['text']},{row['label']}" for row in rows)]
+    else:
+        lines = [json.dumps(row) for row in rows]
+    file.write_text("\n".join(lines) + "\n")
+    data = load(kind, file=file)
+    ids = {example.id for split in (data.train, data.dev, data.test) for example in split}
+    assert ids == {row["id"] for row in rows}
+    file.write_text("\n".join([*lines, lines[-1]]) + "\n")
+    with pytest.raises(DataError, match=r"line 4.: the id 'mine 39' occurs twice"):
+        load(kind, file=file)

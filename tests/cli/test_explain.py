@@ -1,0 +1,60 @@
+"""`attnx explain` as a person types it."""
+
+import io
+import json
+
+import pytest
+
+import attnx
+
+ASKED = {
+    "task": "sdc-text",
+    "limit": 30,
+    "training": {"epochs": 1},
+    "metrics": ["kendall"],
+    "progress": False,
+}
+
+
+@pytest.fixture(scope="module")
+def name() -> str:
+    return attnx.evaluate(**ASKED).fingerprint
+
+
+def test_one_text_is_printed_with_its_scores_and_what_leaving_units_out_does(cli, name):
+    code, out, err = cli("explain", "--run", name, "a radiant man")
+    assert (code, err) == (0, "")
+    assert out.startswith("sdc-text, fcam-words, softmax, seed 0\npredicted ")
+    for said in ("\nattention\na(0", "\ngradient\n", "\nloo\n", "left out", "top of", "radiant("):
+        assert said in out
+
+
+def test_text_comes_from_standard_input_and_goes_to_json_and_a_page(cli, name, monkeypatch, tmp_path):
+    monkeypatch.setattr("sys.stdin", io.StringIO("a radiant man\n"))
+    page = tmp_path / "page.html"
+    code, out, _ = cli("explain", "--run", name, "--json", "--html", str(page), "--method", "attention")
+    assert code == 0
+    assert json.loads(out)["units"] == ["a", "radiant", "man"]
+    assert page.read_text().startswith("<!doctype html>")
+
+
+def test_a_model_can_be_named_instead_of_a_run(cli, name):
+    asked = ["--task", "sdc-text", "--limit", "30", "--train", "epochs=1"]
+    code, out, _ = cli("explain", *asked, "a radiant man", "--json")
+    _, of_run, _ = cli("explain", "--run", name, "a radiant man", "--json", "--method", "attention")
+    assert code == 0
+    assert json.loads(out)["scores"] == json.loads(of_run)["scores"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["hello"], "Say whose explanation: --run RUN"),
+        (["--run", "x", "--task", "sdc-text", "hello"], "A run has its own task"),
+        (["--run", "no-such-run", "hello"], "No run 'no-such-run'"),
+    ],
+)
+def test_mistakes_are_one_line(cli, arguments, said):
+    code, out, err = cli("explain", *arguments)
+    assert (code, out, len(err.splitlines())) == (2, "", 1)
+    assert said in err
