@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .api import evaluate, experiment, fetch_dataset, study, sweep
+    from .api import audit, evaluate, experiment, fetch_dataset, study, sweep
     from .data.loading import Source
     from .data.text_files import parse_object, read_json_lines, read_lines, read_text
     from .errors import AttnxError, CheckFailed, DataError, PluginError, UsageError, did_you_mean
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         Study,
         Task,
     )
+    from .report.audit import AuditReport
     from .report.findings import StudyReport
     from .report.records import Report
     from .report.sweeps import SweepReport
@@ -62,7 +63,7 @@ if TYPE_CHECKING:
     from .wrapping import wrap
 
 _MODULES = {
-    "api": ("evaluate", "experiment", "fetch_dataset", "study", "sweep"),
+    "api": ("audit", "evaluate", "experiment", "fetch_dataset", "study", "sweep"),
     "host.cards": ("Card",),
     "data.loading": ("Source",),
     "formulas.deception": ("deception_penalty", "rationale_mass"),
@@ -99,6 +100,7 @@ _MODULES = {
     "formulas.scorers": ("Scorer", "make_scorer"),
     "report.findings": ("StudyReport",),
     "report.sweeps": ("SweepReport",),
+    "report.audit": ("AuditReport",),
     "report.records": ("Report",),
     "request.spec": (
         "Options",
@@ -134,8 +136,10 @@ __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
     "sweep",
     "wrap",
     "load",
+    "audit",
     "fetch_dataset",
     "Report",
+    "AuditReport",
     "StudyReport",
     "SweepReport",
     "RunSpec",

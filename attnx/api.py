@@ -19,6 +19,7 @@ from .request.spec import LEVELS, Choice, Keep, Limit, RunSpec
 if TYPE_CHECKING:
     from .data.access import Source
     from .registry.experiments import Experiment
+    from .report.audit import AuditReport
     from .report.findings import StudyReport
     from .report.records import Report
     from .report.sweeps import SweepReport
@@ -249,6 +250,48 @@ def sweep(
         data_dir=Path(data_dir) if data_dir else None,
         progress=Progress("auto" if progress else "off"),
     )
+
+
+def audit(
+    metrics: Any = (),
+    *,
+    tasks: Any = (),
+    seeds: Sequence[int] | str = (0, 1, 2),
+    device: str = "auto",
+    progress: bool = True,
+) -> AuditReport:
+    """Hold metrics to cases whose answer is known: how often does each prefer what is wrong?
+
+    Args:
+        metrics: names with their options, one or several; by default all that apply.
+        tasks: tasks whose deciding units are known; by default those of the registry.
+        seeds, device, progress: as for `evaluate`.
+    """
+    named = [metrics] if isinstance(metrics, str) else list(metrics)
+    chosen = [tasks] if isinstance(tasks, str) else list(tasks)
+    numbers = parse_seeds(seeds) if isinstance(seeds, str) else tuple(seeds)
+    shown = Progress("auto" if progress else "off")
+    return audit_metrics(named, _installed(), tasks=chosen, seeds=numbers, device=device, progress=shown)
+
+
+def audit_metrics(
+    metrics: Sequence[str],
+    catalog: Catalog,
+    *,
+    tasks: Sequence[str] = (),
+    seeds: Sequence[int] = (0, 1, 2),
+    device: str = "auto",
+    progress: Progress | None = None,
+) -> AuditReport:
+    """Audit these metrics, or all; what cannot be had is refused before anything heavy is imported."""
+    from .request.audit import plan_audit
+
+    plan = plan_audit(metrics, tasks, seeds, device, catalog)
+
+    from .run.audit import carry_out_audit
+
+    shown = progress or Progress()
+    return carry_out_audit(plan, find_source(catalog, None, shown), shown)
 
 
 def fetch_dataset(name: str) -> Path:

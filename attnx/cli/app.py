@@ -13,6 +13,7 @@ import typer
 
 from ..errors import AttnxError
 from ..escaping import printable
+from .audit import audit
 from .check import check
 from .data import data_app
 from .evaluate import evaluate
@@ -30,7 +31,7 @@ app = typer.Typer(
     rich_markup_mode=None,  # importing rich for a help page would double its time
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for command in (evaluate, study, sweep, explain, info, plugins, check, runs):
+for command in (evaluate, study, sweep, audit, explain, info, plugins, check, runs):
     app.command()(command)
 app.command("list")(list_components)
 app.add_typer(data_app, name="data")

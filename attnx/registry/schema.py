@@ -41,6 +41,42 @@ class Defaults(_Section):
     baselines: tuple[str, ...] = ()  # importance methods of every report; verdicts compare with the first
 
 
+class AuditCases(_Section):
+    """What metrics are audited on: texts whose deciding units are known, models, and explanations."""
+
+    tasks: tuple[str, ...]
+    models: tuple[str, ...]
+    deception: float  # weight of the penalty that makes attention lie
+    right: str
+    degraded: tuple[str, ...]  # step by step, until nothing right is left
+    uninformative: tuple[str, ...]
+    wrong: tuple[str, ...]
+
+    @property
+    def explanations(self) -> tuple[str, ...]:
+        return (self.right, *self.degraded, *self.uninformative, *self.wrong)
+
+    @property
+    def ladder(self) -> tuple[tuple[str, ...], ...]:
+        """From right to wrong; of those degraded the first alone is surely above the uninformative."""
+        return ((self.right,), self.degraded[:1], self.uninformative, self.wrong)
+
+    @property
+    def course(self) -> tuple[str, ...]:
+        return (self.right, *self.degraded)
+
+
+class Audited(_Section):
+    """What the audit found of a metric."""
+
+    inversions: int = Field(ge=0)  # comparisons in which it preferred what is known to be wrong
+    comparisons: int = Field(ge=0)
+
+    @property
+    def share(self) -> float:
+        return self.inversions / self.comparisons if self.comparisons else 0.0
+
+
 class Registry(_Section):
     """Everything registry.yaml and the fragments of plugins hold."""
 
@@ -49,6 +85,8 @@ class Registry(_Section):
     models: dict[str, Composition] = Field(default_factory=dict)
     experiments: dict[str, Experiment] = Field(default_factory=dict)
     datasets: dict[str, Dataset] = Field(default_factory=dict)
+    audit: dict[str, Audited] = Field(default_factory=dict)  # by metric
+    audit_cases: AuditCases | None = None
 
 
 def read_registry(plugins: Iterable[Plugin]) -> Registry:
@@ -78,15 +116,19 @@ def parse_registry(text: str, origin: str) -> Registry:
 
 
 def _join(first: Registry, second: Registry, origin: str) -> Registry:
-    for section in ("models", "experiments", "datasets"):
+    for section in ("models", "experiments", "datasets", "audit"):
         for name in getattr(first, section).keys() & getattr(second, section).keys():
             raise PluginError(f"{origin}: registry entry {section}.{name} is given twice")
     if second.defaults != Defaults():
         raise PluginError(f"{origin}: defaults: a plugin has none")
+    if first.audit_cases and second.audit_cases:
+        raise PluginError(f"{origin}: registry entry audit_cases is given twice")
     return Registry(
         schema=first.schema_,
         defaults=first.defaults,
         models=first.models | second.models,
         experiments=first.experiments | second.experiments,
         datasets=first.datasets | second.datasets,
+        audit=first.audit | second.audit,
+        audit_cases=first.audit_cases or second.audit_cases,
     )

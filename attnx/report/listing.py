@@ -72,6 +72,9 @@ def _component_page(component: Component, catalog: Catalog) -> str:
     if dataset:
         rows.append(("data", "; or ".join(source.title for source in dataset.sources) or "local files only"))
         rows.append(("local files", f"{component.dataset}/ in --data-dir or ATTNX_DATA: {dataset.expects}"))
+    audited = catalog.registry.audit.get(card.name) if component.kind == "metric" else None
+    if audited:
+        rows.append(("in the audit", f"{audited.inversions} of {audited.comparisons} inversions"))
     rows += [("citation", card.citation)] if card.citation else []
     lines = [f"{card.name} ({component.kind})", *_wrap(component.summary), ""]
     for paragraph in filter(None, component.definition().split("\n\n")):

@@ -23,7 +23,7 @@ Array = np.ndarray[Any, np.dtype[np.float64]]
 
 WORTH_NAMING: Final = 0.05  # share of the way from random scores to the best attainable
 TRUSTED: Final = 0.05  # share of inversions in the audit above which a metric is shown and does not decide
-ERROR: Final = 0.05  # of all rows together
+ERROR: Final = 0.05  # of all rows that decide about one explanation under one heading
 
 # The families of each heading, from the most to the least trusted where the audit says nothing.
 HEADINGS: Final[dict[Heading, tuple[Family, ...]]] = {
@@ -62,23 +62,25 @@ def judge(
     `inversions` the share of cases in which the audit saw a metric prefer a wrong explanation, and
     `useless` says why the model is not worth explaining, if it is not.
     """
-    tested = {name: _tested(results, name, own, random) for name in explanations}
-    rows = sum(len(found) for found in tested.values())
-    level = 1 - ERROR / max(1, rows)
     verdicts: list[Verdict] = []
-    for name, found in tested.items():
-        judged = [
-            (t.family, _row(t, level, inversions.get(_name(t.metric), 0.0), is_random=name == random))
-            for t in found
-        ]
+    for name in explanations:
+        tested = _tested(results, name, own, random)
         for heading, order in HEADINGS.items():
-            lines = [
-                _of_family(heading, family, name, [row for of, row in judged if of == family], useless)
-                for family in order
-                if any(of == family for of, _ in judged)
+            found = [t for t in tested if t.family in order]
+            if not found:
+                continue
+            trusted = [inversions.get(_name(t.metric), 0.0) <= TRUSTED for t in found]
+            level = 1 - ERROR / max(1, sum(trusted))
+            rows = [
+                (t.family, _row(t, level, decides=decides, is_random=name == random))
+                for t, decides in zip(found, trusted, strict=True)
             ]
-            if lines:
-                verdicts += [_of_heading(heading, name, lines, useless), *lines]
+            lines = [
+                _of_family(heading, family, name, [row for of, row in rows if of == family], useless)
+                for family in order
+                if any(of == family for of, _ in rows)
+            ]
+            verdicts += [_of_heading(heading, name, lines, useless), *lines]
     return tuple(verdicts)
 
 
@@ -113,7 +115,7 @@ def _over_seeds(results: Sequence[SeedResult], like: Measurement) -> Array:
     return np.stack([m.values for r in results for m in r.observation.measurements if m.key == like.key])
 
 
-def _row(t: Tested, level: float, inversions: float, *, is_random: bool) -> VerdictRow:
+def _row(t: Tested, level: float, *, decides: bool, is_random: bool) -> VerdictRow:
     sign = 1.0 if t.better == "up" else -1.0
     values, random = sign * t.values[:, :, None], sign * t.random[:, :, None]
     gain, alone = paired_interval(values, random, level), paired_interval(values, random)
@@ -135,7 +137,7 @@ def _row(t: Tested, level: float, inversions: float, *, is_random: bool) -> Verd
         share=mean / way if way > 0 else None,
         n=int((~np.isnan(t.values)).sum()),
         status=status,
-        decides=inversions <= TRUSTED,
+        decides=decides,
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..host.cards import Component, Kind
@@ -62,6 +63,7 @@ class Plan:
     training: Training
     own: str  # the explanation that is the model's attention itself
     chance: str  # the baseline that verdicts compare with, empty where it is not installed
+    inversions: Mapping[str, float] = field(default_factory=dict)  # share of each metric in the audit
 
     @property
     def trained(self) -> tuple[Part, ...]:

@@ -71,6 +71,7 @@ def resolve(spec: RunSpec, catalog: Catalog, objects: Objects | None = None) -> 
         training=training,
         own=next(iter(usual.explanations), ""),
         chance=next((part.label for part in baselines if part.label == usual.baselines[0]), ""),
+        inversions=_inversions(metrics, catalog),
     )
     return _spelled_out(plan)
 
@@ -80,6 +81,13 @@ def _usual(what: str, name: str) -> Choice:
     if not name:
         raise UsageError(f"No {what} is named, and the registry has no default: give one with --{what}.")
     return Choice.parse(name)
+
+
+def _inversions(metrics: Iterable[Part], catalog: Catalog) -> dict[str, float]:
+    """The share of the audit's comparisons in which each metric preferred what is known to be wrong."""
+    audited = catalog.registry.audit
+    names = [part.component.name for part in metrics if part.component]
+    return {name: audited[name].share for name in names if name in audited}
 
 
 def _usual_references(metrics: Iterable[Part]) -> list[str]:

@@ -148,7 +148,7 @@ def run(
             asked,
             own=plan.own,
             random=plan.chance,
-            inversions={},
+            inversions=plan.inversions,
             useless=useless,
         )
     report = Report(

@@ -34,6 +34,7 @@ def run_name(plan: Plan, source: Source, device: torch.device) -> str:
         _machine(device),
         canonical_json(_dataset(dataset, source) if dataset else None),
         canonical_json(_named_in_options(plan.parts, source)),
+        canonical_json(dict(plan.inversions)),  # what the audit says decides which rows do
     )
 
 

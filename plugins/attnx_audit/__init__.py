@@ -25,6 +25,7 @@ def attnx_importances() -> list[Card]:
     return [
         Card("oracle", "attnx_audit.oracle:Oracle"),
         Card("anti-oracle", "attnx_audit.oracle:AntiOracle"),
+        Card("negated-oracle", "attnx_audit.oracle:NegatedOracle"),
         Card("partly-oracle", "attnx_audit.partly_oracle:PartlyOracle",
              options="attnx_audit.options:PartlyOracleOptions"),
         Card("first", "attnx_audit.position:First"),

@@ -1,0 +1,161 @@
+"""An audit of metrics: models that are known to use certain units, and explanations right and wrong."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+
+from ..data.loading import Source, load_data
+from ..errors import DataError
+from ..formulas.deception import rationale_mass
+from ..progress import Progress
+from ..protocols import Model
+from ..report.audit import AuditedModel, AuditReport, Case, audit_rows
+from ..report.observations import Key, Measurement
+from ..request.audit import AuditPlan
+from ..request.plan import Plan
+from ..store.home import check_writable
+from ..store.weights import Weights
+from ..types import Example
+from .attribution import Named, trace_of
+from .batching import batches, evaluating
+from .evaluation import choose_device, environment
+from .measuring import observe
+from .workshop import Workshop
+
+KNOWS = 0.9  # least accuracy, and least accuracy without other units, of a model that is audited with
+LOST = 0.7  # most accuracy of it without the deciding units; one of two labels is right by chance in .5
+
+
+def carry_out_audit(plan: AuditPlan, source: Source, progress: Progress) -> AuditReport:
+    """Train, verify and measure; models that were not seen to use the deciding units are left out."""
+    started = time.perf_counter()
+    weights = Weights()
+    check_writable(weights.root, "ATTNX_HOME")
+    device = choose_device(plan.device)
+    cases: list[Case] = []
+    verification: list[AuditedModel] = []
+    examples = 0
+    for (task, model), plans in plan.plans.items():
+        data = load_data(plans["honest"].task.make(), source, plans["honest"].spec.limit)
+        examples = len(data.test)
+        bench = _Bench(Workshop(data, device, weights, progress), plans, task, model)
+        seen, checked = bench.measured(plan.seeds)
+        verification += checked
+        if all(one.verified for one in checked):
+            cases.append(Case(seen))
+    if not cases:
+        raise DataError("No model of the audit was seen to use the deciding units: nothing is known of any.")
+    rows, silent = audit_rows(cases, plan.cases.ladder, plan.cases.course, plan.own)
+    return AuditReport(
+        tasks=plan.tasks,
+        models=plan.cases.models,
+        seeds=plan.seeds,
+        examples=examples,
+        ladder=plan.cases.ladder,
+        course=plan.cases.course,
+        verification=tuple(verification),
+        rows=rows,
+        silent=silent,
+        environment=environment(device),
+        seconds=round(time.perf_counter() - started, 1),
+    )
+
+
+@dataclass(frozen=True)
+class _Bench:
+    """One model on one task, of which honest, deceived and randomised copies are measured."""
+
+    workshop: Workshop
+    plans: Mapping[str, Plan]  # honest, deceived
+    task: str
+    model: str
+
+    def measured(
+        self, seeds: Sequence[int]
+    ) -> tuple[dict[str, list[Mapping[Key, Measurement]]], list[AuditedModel]]:
+        """What every metric says of every explanation, and how it is known what the models use."""
+        honest = self.plans["honest"]
+        seen: dict[str, list[Mapping[Key, Measurement]]] = {"honest": [], "deceived": [], "randomised": []}
+        checked = []
+        for seed in seeds:
+            models = {kind: self.workshop.trained(plan, seed)[0] for kind, plan in self.plans.items()}
+            checked += [self._checked(model, kind, seed) for kind, model in models.items()]
+            models["randomised"] = self.workshop.untrained(honest, seed)
+            for kind, model in models.items():
+                seen[kind].append(self._observed(model, kind, seed))
+        return seen, checked
+
+    def _observed(self, model: Model, kind: str, seed: int) -> dict[Key, Measurement]:
+        plan = self.plans["honest"]
+        explanations = [p for p in plan.explanations if kind == "honest" or p.label == plan.own]
+        observation = observe(
+            model,
+            model.encode(self.workshop.data.test).to(self.workshop.device),
+            explanations=tuple(Named(part.label, part.make()) for part in explanations),
+            references=tuple(Named(part.label, part.make()) for part in plan.references),
+            metrics=tuple(Named(part.label, part.make()) for part in plan.metrics),
+            seed=seed,
+            progress=self.workshop.progress,
+            label=f"{self.task.partition(':')[0]}, {self.model}, seed {seed}: {kind}",
+        )
+        return {m.key: m for m in observation.measurements}
+
+    def _checked(self, model: Model, kind: str, seed: int) -> AuditedModel:
+        """How well a model does as it is, without the deciding units, and without as many others."""
+        test = self.workshop.data.test
+        rng = np.random.default_rng(seed)
+        accuracy, mass = self._accuracy(model, test)
+        deciding, _ = self._accuracy(model, [_without(e, _deciding(e)) for e in test])
+        others, _ = self._accuracy(model, [_without(e, _others(e, rng)) for e in test])
+        return AuditedModel(
+            task=self.task,
+            model=self.model,
+            kind="deceived" if kind == "deceived" else "honest",
+            seed=seed,
+            accuracy=accuracy,
+            without_deciding=deciding,
+            without_others=others,
+            attention_on_deciding=mass,
+            verified=min(accuracy, others) >= KNOWS and deciding <= LOST,
+        )
+
+    def _accuracy(self, model: Model, examples: Sequence[Example]) -> tuple[float, float]:
+        """Accuracy, and the mean attention on the deciding units."""
+        right, mass = [], []
+        with evaluating(model):
+            for _, batch in batches(model.encode(examples).to(self.workshop.device)):
+                trace = trace_of(model, batch)
+                right.append((trace.predicted == batch.labels).double())
+                mass.append(rationale_mass(trace.attention, batch.rationale).double())
+        return float(torch.cat(right).mean()), float(torch.cat(mass).mean())
+
+
+def _deciding(example: Example) -> Sequence[bool]:
+    if example.rationale is None:
+        raise DataError(f"Example '{example.id}' has no units that are known to decide: nothing to audit by.")
+    return example.rationale
+
+
+def _others(example: Example, rng: np.random.Generator) -> Sequence[bool]:
+    """As many units that do not decide, at random."""
+    deciding = np.array(_deciding(example))
+    others = np.flatnonzero(~deciding)
+    gone = rng.choice(others, size=min(int(deciding.sum()), len(others)), replace=False)
+    return np.isin(np.arange(len(deciding)), gone).tolist()
+
+
+def _without(example: Example, gone: Sequence[bool]) -> Example:
+    """An example without some of its units."""
+
+    kept = [i for i, away in enumerate(gone) if not away]
+    return replace(
+        example,
+        units=tuple(example.units[i] for i in kept),
+        rationale=tuple(_deciding(example)[i] for i in kept),
+        rows=None if example.rows is None else tuple(example.rows[i] for i in kept),
+    )
