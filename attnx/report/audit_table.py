@@ -16,7 +16,7 @@ def print_audit(report: AuditReport, console: Console | None = None) -> None:
     many = f"{len(report.seeds)} seed{'s' * (len(report.seeds) > 1)}"
     sizes = f"{', '.join(report.tasks)}; {many}, {report.examples} test examples each"
     console.print(Text(f"\naudit on known truth · {sizes}\n"))
-    numbers = ["accuracy", "w/o deciding", "w/o others", "attention", "verified"]
+    numbers = ["right", "w/o deciding", "w/o others", "attention", "verified"]
     print_table(console, ["task", "model", "kind"], numbers, _models(report))
     console.print(Text(f"\n{VERIFIED}\n"))
     rows = sorted(
@@ -40,7 +40,7 @@ def print_audit(report: AuditReport, console: Console | None = None) -> None:
 
 
 VERIFIED = (
-    "w/o deciding, w/o others: accuracy when the deciding words are deleted, and when as many others are. "
+    "right: accuracy; w/o deciding, w/o others: when the deciding words are deleted, and when as many others are. "
     "attention: its share on the deciding words. A model is verified to use them where its accuracy is .9 "
     "or more, stays there without others and falls to .7 or less without the deciding words."
 )

@@ -22,7 +22,7 @@ from ..store.home import check_writable
 from ..store.weights import Weights
 from ..types import Example
 from .attribution import Named, trace_of
-from .batching import batches, evaluating
+from .batching import Split, batches, evaluating
 from .evaluation import choose_device, environment
 from .measuring import observe
 from .workshop import Workshop
@@ -95,7 +95,7 @@ class _Bench:
         explanations = [p for p in plan.explanations if kind == "honest" or p.label == plan.own]
         observation = observe(
             model,
-            model.encode(self.workshop.data.test).to(self.workshop.device),
+            Split(model, self.workshop.data.test, self.workshop.device),
             explanations=tuple(Named(part.label, part.make()) for part in explanations),
             references=tuple(Named(part.label, part.make()) for part in plan.references),
             metrics=tuple(Named(part.label, part.make()) for part in plan.metrics),
@@ -128,7 +128,7 @@ class _Bench:
         """Accuracy, and the mean attention on the deciding units."""
         right, mass = [], []
         with evaluating(model):
-            for _, batch in batches(model.encode(examples).to(self.workshop.device)):
+            for _, batch in batches(Split(model, examples, self.workshop.device)):
                 trace = trace_of(model, batch)
                 right.append((trace.predicted == batch.labels).double())
                 mass.append(rationale_mass(trace.attention, batch.rationale).double())
