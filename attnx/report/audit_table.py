@@ -40,7 +40,7 @@ def print_audit(report: AuditReport, console: Console | None = None) -> None:
 
 
 VERIFIED = (
-    "right: accuracy; w/o deciding, w/o others: when the deciding words are deleted, and when as many others are. "
+    "right: accuracy; w/o deciding, w/o others: when the deciding words are deleted, or as many others. "
     "attention: its share on the deciding words. A model is verified to use them where its accuracy is .9 "
     "or more, stays there without others and falls to .7 or less without the deciding words."
 )
