@@ -9,7 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .api import audit, evaluate, experiment, fetch_dataset, study, sweep
+    from .api import evaluate, experiment, fetch_dataset, study, sweep
+    from .auditing import audit
     from .data.loading import Source
     from .data.text_files import parse_object, read_json_lines, read_lines, read_text
     from .errors import AttnxError, CheckFailed, DataError, PluginError, UsageError, did_you_mean
@@ -63,7 +64,7 @@ if TYPE_CHECKING:
     from .wrapping import wrap
 
 _MODULES = {
-    "api": ("audit", "evaluate", "experiment", "fetch_dataset", "study", "sweep"),
+    "api": ("evaluate", "experiment", "fetch_dataset", "study", "sweep"),
     "host.cards": ("Card",),
     "data.loading": ("Source",),
     "formulas.deception": ("deception_penalty", "rationale_mass"),
@@ -100,6 +101,7 @@ _MODULES = {
     "formulas.scorers": ("Scorer", "make_scorer"),
     "report.findings": ("StudyReport",),
     "report.sweeps": ("SweepReport",),
+    "auditing": ("audit",),
     "report.audit": ("AuditReport",),
     "report.records": ("Report",),
     "request.spec": (

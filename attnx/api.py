@@ -19,7 +19,6 @@ from .request.spec import LEVELS, Choice, Keep, Limit, RunSpec
 if TYPE_CHECKING:
     from .data.access import Source
     from .registry.experiments import Experiment
-    from .report.audit import AuditReport
     from .report.findings import StudyReport
     from .report.records import Report
     from .report.sweeps import SweepReport
@@ -71,7 +70,7 @@ def evaluate(
         fresh: compute even if the run is stored.
         progress: tell on stderr how far it is.
     """
-    asked = Asked(_installed())
+    asked = Asked(installed_here())
     spec = validated(
         task=asked.choice("task", task),
         model=asked.choice("model", model),
@@ -147,7 +146,7 @@ def study(
         out: the folder of studies; by default `studies` in ATTNX_HOME.
         task, model, projection, training, seeds, limit, device, data_dir, progress: as for `evaluate`.
     """
-    asked = Asked(_installed())
+    asked = Asked(installed_here())
     (chosen,) = asked.choices("study", name)
     spec = validated(
         task=asked.choice("task", task),
@@ -188,7 +187,7 @@ def study_spec(
 
 def experiment(name: str) -> Experiment:
     """A table or figure of a paper as the registry has it: its grid, its values and its claims."""
-    known = _installed().registry.experiments
+    known = installed_here().registry.experiments
     if name not in known:
         raise UsageError(f"Unknown experiment '{name}'.{did_you_mean(name, known)} See 'attnx list'.")
     return known[name]
@@ -236,7 +235,7 @@ def sweep(
         "seeds": _seeds(seeds),
         "device": device,
     }
-    catalog = _installed()
+    catalog = installed_here()
     cells, refused = sort_out(read_grid(asked | ({} if limit is None else {"limit": limit}), None), catalog)
 
     from .run.executors import workers_of
@@ -250,48 +249,6 @@ def sweep(
         data_dir=Path(data_dir) if data_dir else None,
         progress=Progress("auto" if progress else "off"),
     )
-
-
-def audit(
-    metrics: Any = (),
-    *,
-    tasks: Any = (),
-    seeds: Sequence[int] | str = (0, 1, 2),
-    device: str = "auto",
-    progress: bool = True,
-) -> AuditReport:
-    """Hold metrics to cases whose answer is known: how often does each prefer what is wrong?
-
-    Args:
-        metrics: names with their options, one or several; by default all that apply.
-        tasks: tasks whose deciding units are known; by default those of the registry.
-        seeds, device, progress: as for `evaluate`.
-    """
-    named = [metrics] if isinstance(metrics, str) else list(metrics)
-    chosen = [tasks] if isinstance(tasks, str) else list(tasks)
-    numbers = parse_seeds(seeds) if isinstance(seeds, str) else tuple(seeds)
-    shown = Progress("auto" if progress else "off")
-    return audit_metrics(named, _installed(), tasks=chosen, seeds=numbers, device=device, progress=shown)
-
-
-def audit_metrics(
-    metrics: Sequence[str],
-    catalog: Catalog,
-    *,
-    tasks: Sequence[str] = (),
-    seeds: Sequence[int] = (0, 1, 2),
-    device: str = "auto",
-    progress: Progress | None = None,
-) -> AuditReport:
-    """Audit these metrics, or all; what cannot be had is refused before anything heavy is imported."""
-    from .request.audit import plan_audit
-
-    plan = plan_audit(metrics, tasks, seeds, device, catalog)
-
-    from .run.audit import carry_out_audit
-
-    shown = progress or Progress()
-    return carry_out_audit(plan, find_source(catalog, None, shown), shown)
 
 
 def fetch_dataset(name: str) -> Path:
@@ -310,7 +267,7 @@ def _seeds(seeds: Any) -> tuple[int, ...]:
     return tuple(seeds)
 
 
-def _installed() -> Catalog:
+def installed_here() -> Catalog:
     """The installed components; what is broken and not asked for is a warning."""
     catalog = Catalog.installed()
     for text in catalog.warnings:

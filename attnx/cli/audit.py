@@ -46,7 +46,7 @@ def audit(
 
       attnx audit --task planted-pronouns --seeds 0-4 --json
     """
-    from ..api import audit_metrics
+    from ..auditing import audit_metrics
     from ..request.parsing import parse_seeds
 
     report = audit_metrics(

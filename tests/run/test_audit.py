@@ -8,7 +8,7 @@ import pytest
 
 import attnx
 from attnx import UsageError
-from attnx.api import audit_metrics
+from attnx.auditing import audit_metrics
 from attnx.host.catalog import Catalog
 from attnx.report.audit_table import print_audit
 from attnx.report.tables import screen
