@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -14,6 +16,9 @@ import pluggy
 from .. import hookspecs
 from ..errors import PluginError, UsageError, did_you_mean
 from .cards import Card, Component, Kind
+
+HEAVY = ("torch", "transformers", "scipy", "sklearn", "pandas", "matplotlib")
+SLOW = 0.5  # seconds of an import that every command waits for
 
 HOOK_OF_KIND: dict[Kind, str] = {
     "task": "attnx_tasks",
@@ -35,6 +40,7 @@ class Plugin:
     components: tuple[Component, ...] = ()
     registry: str = ""
     failure: str = ""
+    slow: str = ""  # what its import costs everybody, where that is much
 
     @property
     def title(self) -> str:
@@ -64,8 +70,10 @@ def load_plugins(
 
 def load_plugin(point: EntryPoint, distribution: str, version: str) -> Plugin:
     """Load one entry point into a plugin; whatever goes wrong becomes its failure."""
+    before, started = set(sys.modules), time.perf_counter()
     try:
         hooks = _register(point)
+        slow = _cost(time.perf_counter() - started, before)
         components = tuple(
             Component(card, kind, point.name, distribution, version)
             for kind, hook in HOOK_OF_KIND.items()
@@ -74,7 +82,15 @@ def load_plugin(point: EntryPoint, distribution: str, version: str) -> Plugin:
         registry = "\n".join(_fragments(hooks, "attnx_registry"))
     except PluginError as error:
         return Plugin(point.name, distribution, version, failure=str(error))
-    return Plugin(point.name, distribution, version, components, registry)
+    return Plugin(point.name, distribution, version, components, registry, slow=slow)
+
+
+def _cost(seconds: float, before: set[str]) -> str:
+    """What is wrong with an import that every command waits for; nothing, mostly."""
+    heavy = [name for name in HEAVY if name in sys.modules and name not in before]
+    if heavy:
+        return f"its import brings {', '.join(heavy)}: import it in the components' modules alone"
+    return f"its import takes {seconds:.1f} s" if seconds > SLOW else ""
 
 
 def _register(point: EntryPoint) -> Any:

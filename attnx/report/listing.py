@@ -141,7 +141,8 @@ def _plugin_summary(plugin: Plugin) -> str:
     if plugin.failure:
         return f"BROKEN: {plugin.failure}"
     counts = {plural: sum(c.kind == kind for c in plugin.components) for plural, kind in PLURALS.items()}
-    return ", ".join(f"{count} {plural}" for plural, count in counts.items() if count) or "nothing"
+    said = ", ".join(f"{count} {plural}" for plural, count in counts.items() if count) or "nothing"
+    return f"{said}; SLOW: {plugin.slow}" if plugin.slow else said
 
 
 def run_table(reports: Iterable[Report], root: Path) -> str:

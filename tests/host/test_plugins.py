@@ -14,6 +14,7 @@ from attnx.errors import PluginError, UsageError
 from attnx.host.cards import KINDS
 from attnx.host.catalog import Catalog
 from attnx.host.plugins import HOOK_OF_KIND, Plugin
+from attnx.report.listing import plugin_table
 from attnx.request.resolve import resolve
 from attnx.request.spec import RunSpec
 
@@ -308,3 +309,12 @@ def test_switching_off_what_is_not_installed_suggests_the_nearest(
     monkeypatch.setenv("ATTNX_WITHOUT", "sdcc")
     with pytest.raises(UsageError, match="Did you mean 'sdc'"):
         Catalog.installed()
+
+
+def test_a_heavy_import_is_named(install, monkeypatch):
+    monkeypatch.setattr("attnx.host.plugins.HEAVY", ("wave",))
+    monkeypatch.delitem(sys.modules, "wave", raising=False)
+    install("heavy", "import wave\n")
+    (plugin,) = [plugin for plugin in Catalog.installed().plugins if plugin.name == "heavy"]
+    assert plugin.slow.startswith("its import brings wave")
+    assert "SLOW: its import brings wave" in " ".join(plugin_table(Catalog((plugin,))).split())

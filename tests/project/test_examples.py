@@ -26,7 +26,12 @@ def small(model):
 
 
 def quick_evaluate(task, model=None, **settings):
-    settings |= {"training": {"epochs": 1}, "limit": None, "data_dir": None, "progress": False}
+    settings |= {"limit": None, "data_dir": None, "progress": False}
+    if not isinstance(model, str | None):  # an object, trained already
+        return evaluate(WORDS, model, **settings)
+    settings |= {"training": {"epochs": 1}}
+    if task.startswith("csv:"):  # a file that the script has made
+        return evaluate(task, model, **settings)
     task = task if task.startswith("sdc") else WORDS
     return evaluate(task.partition(":")[0] + ":train=60,dev=30,test=120", small(model), **settings)
 
