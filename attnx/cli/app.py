@@ -20,6 +20,7 @@ from .evaluate import evaluate
 from .explain import explain
 from .installed import switched_off
 from .look import info, list_components, plugins, runs
+from .repeats import refuse_repeats
 from .study import study
 from .sweep import sweep
 
@@ -42,6 +43,7 @@ def main() -> None:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _warn  # type: ignore[assignment]  # it needs the message alone
+            refuse_repeats(typer.main.get_command(app), sys.argv[1:])
             code = app(standalone_mode=False)
         sys.stdout.flush()
     except AttnxError as error:
