@@ -12,9 +12,10 @@ from .host.catalog import Catalog
 from .progress import Progress
 from .request.asked import Asked
 from .request.given import Objects
+from .request.keep import LEVELS, Keep
 from .request.parsing import parse_seeds, validated
 from .request.resolve import find_part, resolve
-from .request.spec import LEVELS, Choice, Keep, Limit, RunSpec
+from .request.spec import Choice, Limit, RunSpec
 
 if TYPE_CHECKING:
     from .data.access import Source

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ..request.spec import Keep
+from ..request.keep import Keep
 from .completion import names_of
 from .installed import installed_catalog
 from .options import DataDir, Device, Json, Limit, Model, Out, Projection, Seeds, Task, Train, usual

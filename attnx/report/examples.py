@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from ..request.spec import Keep
+from ..request.keep import Keep
 
 if TYPE_CHECKING:
     import pandas

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, get_origin
 
 from pydantic import (
     BaseModel,
@@ -17,9 +17,6 @@ from pydantic import (
 )
 
 from ..errors import UsageError
-
-Keep = Literal["none", "values", "all"]  # how much of every example is kept beside a report
-LEVELS: tuple[Keep, ...] = get_args(Keep)  # each has what the one before it has
 
 
 class Options(BaseModel):

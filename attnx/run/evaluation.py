@@ -22,8 +22,9 @@ from ..report.observations import SeedResult
 from ..report.records import Provenance, Report
 from ..report.summarise import costs, curves, quality, summaries
 from ..report.verdict import judge
+from ..request.keep import Keep
 from ..request.plan import Part, Plan
-from ..request.spec import Keep, digest
+from ..request.spec import digest
 from ..store.examples import KeptIn
 from ..store.home import check_writable
 from ..store.identity import plugins_used, run_name

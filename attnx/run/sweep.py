@@ -13,8 +13,8 @@ from ..host.catalog import Catalog
 from ..progress import Progress
 from ..report.sweeps import CellRow, SweepReport, Undone, rows_of
 from ..request.grid import Cell, Refused
+from ..request.keep import Keep
 from ..request.resolve import resolve
-from ..request.spec import Keep
 from ..store.home import check_writable, home
 from ..store.identity import software_name
 from ..store.runs import Runs

@@ -16,9 +16,10 @@ from ..data.access import Source
 from ..errors import PluginError
 from ..host.catalog import Catalog
 from ..progress import Progress
+from ..request.keep import Keep
 from ..request.plan import Plan
 from ..request.resolve import resolve
-from ..request.spec import Keep, RunSpec
+from ..request.spec import RunSpec
 from ..store.home import home
 from ..store.identity import software_name
 from ..store.weights import Weights

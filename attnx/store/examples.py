@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import DataError
 from ..report.examples import Array, Column, Examples, Scores
-from ..request.spec import LEVELS, Keep
+from ..request.keep import LEVELS, Keep
 
 NUMBERS, TEXTS = "examples.safetensors", "examples.jsonl.gz"
 SCHEMA = 1

@@ -11,7 +11,8 @@ from ..errors import DataError, UsageError, did_you_mean
 from ..report.examples import Examples
 from ..report.findings import StudyReport
 from ..report.records import Report
-from ..request.spec import LEVELS, Keep, digest
+from ..request.keep import LEVELS, Keep
+from ..request.spec import digest
 from .examples import KeptIn, kept_level, write_examples
 from .home import home, in_the_way, written_aside
 

@@ -51,6 +51,16 @@ def test_nothing_heavy_is_imported(code: int, arguments: list[str]) -> None:
     assert done.stdout.splitlines()[-2:] == [f"code {code}", "heavy []"], done.stderr
 
 
+@pytest.mark.parametrize("arguments", [["--help"], ["list"], ["evaluate", "--help"]], ids=" ".join)
+def test_what_only_lists_names_does_without_validation(arguments: list[str]) -> None:
+    """Importing pydantic and parsing YAML would double the time of `attnx list`."""
+    program = PROGRAM.replace(repr(HEAVY), repr(("pydantic", "yaml")))
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, timeout=120, check=True
+    )
+    assert done.stdout.splitlines()[-2:] == ["code 0", "heavy []"], done.stderr
+
+
 def test_the_probe_sees_what_is_imported() -> None:
     program = PROGRAM.replace("from attnx.cli.app", "sys.modules['numba'] = sys\nfrom attnx.cli.app")
     done = subprocess.run(
