@@ -102,7 +102,7 @@ class AuditReport(Record):
         """Every metric with the inversions and comparisons of its headline, over all references."""
         found: dict[str, tuple[int, int]] = {}
         for row in self.rows:
-            if row.headline:
+            if row.headline and row.comparisons:
                 name = row.metric.partition(":")[0]
                 inversions, comparisons = found.get(name, (0, 0))
                 found[name] = (inversions + row.inversions, comparisons + row.comparisons)
@@ -170,7 +170,8 @@ def _row(
         for kind in ("deceived", "randomised")
     )
     falls = [] if of_model else [f for values in blocks if (f := _fall(values, course, sign)) is not None]
-    comparable = [*filter(None, told), *filter(None, deceived)]
+    claims = like.family != "context"  # of what a hidden state speaks says nothing of who attends to it
+    comparable = [*filter(None, told), *(filter(None, deceived) if claims else ())]
     return AuditRow(
         metric=like.metric,
         measure=measure.name,

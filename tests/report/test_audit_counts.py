@@ -13,7 +13,17 @@ TRUTH = {"right": 1.0, "partly": 0.8, "half": 0.5, "gone": 0.3, "random": 0.3, "
 SEEDS, EXAMPLES = 3, 60
 
 
-def seen(name, score, *, measures=None, reference=None, whole_split=False, of_model=False, honest=0.9):
+def seen(
+    name,
+    score,
+    *,
+    family="erasure",
+    measures=None,
+    reference=None,
+    whole_split=False,
+    of_model=False,
+    honest=0.9,
+):
     """What a metric says that scores explanations by `score` of their truth, with a little noise."""
     measures = measures or (Measure("value", "up", (-2, 2)),)
     found = {"honest": [], "deceived": [], "randomised": []}
@@ -26,7 +36,7 @@ def seen(name, score, *, measures=None, reference=None, whole_split=False, of_mo
                 shape = (1 if whole_split else EXAMPLES, len(measures))
                 values = score(explanation, worth) + 0.01 * rng.normal(size=shape)
                 told = None if of_model else explanation
-                m = Measurement(name, "erasure", "units", measures, told, reference, whole_split, values, ())
+                m = Measurement(name, family, "units", measures, told, reference, whole_split, values, ())
                 rows[m.key] = m
             found[kind].append(rows)
     return found
@@ -77,6 +87,11 @@ def test_a_metric_of_the_model_is_audited_by_the_deceived_one_alone():
     assert row.degradation is None
     (row,), _ = audited(seen("model", lambda _, worth: -worth, of_model=True))
     assert row.inversions == SEEDS
+
+
+def test_of_what_a_hidden_state_speaks_is_no_claim_about_attention():
+    (row,), _ = audited(seen("context", lambda _, worth: -worth, family="context", of_model=True))
+    assert (row.comparisons, row.inversions, row.deceived.fooled) == (0, 0, SEEDS)
 
 
 def test_a_metric_of_a_split_is_compared_over_trainings():
