@@ -3,13 +3,18 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-slow lint types bench clean
+.PHONY: demo test test-browser test-slow lint types bench clean
 
 demo: $(READY)
 	$(BIN)/attnx evaluate --task imdb --model bilstm-add --metric kendall --limit train=2500,dev=500,test=200
 
 test: lint types
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 -m "not slow"
+
+# Pages in a real browser; `make test` runs them too where one is installed.
+test-browser: $(READY)
+	command -v chromium || (apt-get update --quiet && apt-get install --yes --quiet chromium)
+	OMP_NUM_THREADS=1 $(BIN)/pytest tests/report/test_in_a_browser.py
 
 test-slow: $(READY)
 	$(BIN)/pytest -m slow

@@ -20,6 +20,7 @@ from .evaluate import evaluate
 from .explain import explain
 from .installed import switched_off
 from .look import info, list_components, plugins, runs
+from .pages import export, view
 from .repeats import refuse_repeats
 from .study import study
 from .sweep import sweep
@@ -32,7 +33,7 @@ app = typer.Typer(
     rich_markup_mode=None,  # importing rich for a help page would double its time
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for command in (evaluate, study, sweep, audit, explain, info, plugins, check, runs):
+for command in (evaluate, study, sweep, audit, explain, info, plugins, check, runs, view, export):
     app.command()(command)
 app.command("list")(list_components)
 app.add_typer(data_app, name="data")

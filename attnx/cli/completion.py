@@ -35,3 +35,11 @@ def kinds(incomplete: str) -> list[str]:
     from ..report.listing import PLURALS
 
     return [kind for kind in (*PLURALS, "experiments") if kind.startswith(incomplete)]
+
+
+def kept_names(incomplete: str) -> list[str]:
+    """Completes names of runs and studies."""
+    from ..store.home import home
+
+    folders = (path for kind in ("runs", "studies") for path in (home() / kind).glob(f"{incomplete}*"))
+    return sorted(folder.name for folder in folders if not folder.name.startswith("."))

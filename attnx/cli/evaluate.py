@@ -54,6 +54,10 @@ def evaluate(
 
     Options of a component follow its name: NAME:key=value,key=value.
 
+    On two cores a generated task takes seconds, 2500 reviews with a BiLSTM some minutes; every seed
+    trains once and its weights are kept. Leave-one-out costs a pass for every unit, integrated
+    gradients 50; --limit makes all of it smaller. A stored run is printed at once.
+
     Examples:
 
       attnx evaluate --task imdb --model bilstm-add --metric kendall

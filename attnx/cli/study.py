@@ -31,6 +31,8 @@ def study(
 ) -> None:
     """Carry out a study that trains more than one model, reusing weights that are there.
 
+    It takes as long as its trainings: for every seed two or more, each as long as in `attnx evaluate`.
+
     Examples:
 
       attnx study uniform-attention --task sdc-2d --seeds 0-4

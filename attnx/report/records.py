@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
-from ..errors import UsageError
+from ..errors import DataError, UsageError
 from ..request.spec import RunSpec
 from .markdown import page
 from .numbers import Interval, Number, format_number, interval_of
+from .selecting import Unselected, arguments_of
 
 if TYPE_CHECKING:
     import pandas
@@ -153,20 +154,6 @@ class Verdict(Record):
         return f"{self.explanation}, {of}: {STATUS_IN_WORDS[self.status]}. {self.reason}."
 
 
-class Unselected(KeyError):
-    """No row, or more than one, is what was asked for."""
-
-    def __str__(self) -> str:  # a KeyError shows its text quoted and escaped
-        return str(self.args[0])
-
-
-def _arguments(s: Summary) -> str:
-    """What selects a summary."""
-    parts = [repr(s.measure), f"metric={s.metric!r}"]
-    parts += [f"{key}={value!r}" for key in ("explanation", "reference") if (value := getattr(s, key))]
-    return f"select({', '.join(parts)})"
-
-
 class Report(Record):
     """Everything one run found."""
 
@@ -228,7 +215,18 @@ class Report(Record):
         """The report as a page of one file, with a browser of the examples where they were kept."""
         from .page import run_page
 
-        return run_page(self, self.examples() if self._examples is not None else None)
+        return run_page(self, self.kept_examples())
+
+    def kept_examples(self) -> Examples | None:
+        """The examples as they were kept; None where none were."""
+        if self._examples is None:
+            return None
+        try:
+            return self.examples()
+        except DataError as error:
+            if isinstance(error.__cause__, FileNotFoundError):
+                return None
+            raise  # they are there and damaged
 
     def _repr_html_(self) -> str:
         """The verdict and the measures, for a notebook."""
@@ -286,7 +284,7 @@ class Report(Record):
         near = found or [s for s in self.summaries if s.measure == measure] or list(self.summaries)
         raise Unselected(
             f"{len(found) or 'No'} summaries of {measure!r} for these arguments; choose one of: "
-            + "; ".join(dict.fromkeys(_arguments(s) for s in near if s.group in (group, "all")))
+            + "; ".join(dict.fromkeys(arguments_of(s) for s in near if s.group in (group, "all")))
         )
 
     def __repr__(self) -> str:

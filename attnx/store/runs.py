@@ -30,14 +30,14 @@ class Runs:
         folder = self.folder(fingerprint)
         if os.path.isfile(folder):
             raise in_the_way(folder)
-        report = _read_report(folder)
+        report = read_report(folder)
         kept = kept_level(folder) if keep != "none" else keep
         return report if LEVELS.index(kept) >= LEVELS.index(keep) else None
 
     def open(self, name: str) -> tuple[Path, Report]:
         """A run by its name, the beginning of it, or its folder."""
         folder = Path(name) if os.path.isfile(Path(name) / "report.json") else self._named(name)
-        report = _read_report(folder)
+        report = read_report(folder)
         if report is None:
             raise DataError(
                 f"The report in '{folder}' is damaged, or of another version of attnx: evaluate again."
@@ -78,12 +78,12 @@ class Runs:
     def __iter__(self) -> Iterator[Report]:
         """Finished runs, newest first."""
         for name in self.names():
-            report = _read_report(self.folder(name))
+            report = read_report(self.folder(name))
             if report is not None:
                 yield report
 
 
-def _read_report(folder: Path) -> Report | None:
+def read_report(folder: Path) -> Report | None:
     """A report, or None where no file is, or one of another version or damaged."""
     try:
         report = Report.from_json((folder / "report.json").read_text(encoding="utf-8"))

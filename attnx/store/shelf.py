@@ -1,0 +1,99 @@
+"""Everything that was kept, runs and studies alike, and the page that leads to all of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from ..errors import DataError, UsageError, did_you_mean
+from ..report.findings import StudyReport
+from ..report.records import Report
+from .home import home
+from .runs import PAGE, read_report, write_page
+
+FILES = ("report.json", "study.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A folder with a report; None where this version cannot read it."""
+
+    folder: Path
+    written: datetime
+    report: Report | StudyReport | None
+
+
+def shelf(root: Path | None = None) -> Iterator[Kept]:
+    """All runs and studies below ATTNX_HOME, or in one folder, newest first."""
+    written: dict[Path, float] = {}
+    for path in _files(root):
+        with suppress(FileNotFoundError):  # removed, or replaced by a writer, just now
+            written[path] = path.stat().st_mtime
+    for path in sorted(written, key=written.__getitem__, reverse=True):
+        yield Kept(path.parent, datetime.fromtimestamp(written[path]), _read(path.parent))
+
+
+def take(name: str, root: Path | None = None) -> Kept:
+    """The run or study of that name, of a beginning of it, or in that folder."""
+    here = Path(name)
+    if any(os.path.isfile(here / file) for file in FILES):
+        found = [here]
+    else:
+        known = {
+            path.parent for folder in _roots(root) for file in FILES for path in folder.glob(f"[!.]*/{file}")
+        }
+        exact = [folder for folder in known if folder.name == name]
+        found = exact or sorted(folder for folder in known if name and folder.name.startswith(name))
+        if not found:
+            hint = did_you_mean(name, [folder.name for folder in known]) or " See 'attnx runs'."
+            raise UsageError(f"No run or study '{name}' in '{_roots(root)[0]}'.{hint}")
+    if len(found) > 1:
+        names = ", ".join(folder.name for folder in found[:5])
+        raise UsageError(f"'{name}' begins the names of {len(found)} runs and studies: {names}.")
+    report = _read(found[0])
+    if report is None:
+        raise DataError(
+            f"The report in '{found[0]}' is damaged, or of another version of attnx: evaluate again."
+        )
+    return Kept(found[0], datetime.fromtimestamp(found[0].stat().st_mtime), report)
+
+
+def write_index(kept: list[Kept], page: Path) -> None:
+    """Write the page that leads to the page of every run and study; those that have none get one."""
+    from ..report.index_page import Entry, index_page
+
+    for one in kept:
+        if one.report is not None and not (one.folder / PAGE).is_file():
+            write_page(one.report, one.folder)
+    entries = [
+        Entry(one.folder.name, _link(one.folder, page.parent), one.written, one.report) for one in kept
+    ]
+    page.parent.mkdir(parents=True, exist_ok=True)
+    aside = page.with_name(f".{page.name}-{os.getpid()}")
+    aside.write_text(index_page(entries), encoding="utf-8")
+    aside.replace(page)
+
+
+def _link(folder: Path, beside: Path) -> str:
+    return Path(os.path.relpath(folder / PAGE, beside)).as_posix()
+
+
+def _files(root: Path | None) -> list[Path]:
+    return [path for folder in _roots(root) for name in FILES for path in folder.glob(f"[!.]*/{name}")]
+
+
+def _roots(root: Path | None) -> list[Path]:
+    return [root] if root else [home() / "runs", home() / "studies"]
+
+
+def _read(folder: Path) -> Report | StudyReport | None:
+    if (folder / "report.json").is_file():
+        return read_report(folder)
+    try:
+        return StudyReport.from_json((folder / "study.json").read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return None
