@@ -55,7 +55,9 @@ class DeceptiveAttentionOptions(Options):
     """Options of `deceptive-attention`."""
 
     penalties: tuple[Penalty, ...] = Field(
-        (0.1, 1.0), min_length=1, description="values of λ above 0, joined by +, each a model for every seed"
+        (0.01, 0.1, 1.0),
+        min_length=1,
+        description="values of λ above 0, joined by +, each a model for every seed",
     )
     metrics: tuple[str, ...] = Field(
         ("comprehensiveness", "sufficiency", "kendall"),
