@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from logging import ERROR, getLogger
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from attnx import DataError, Source, UsageError
 
 from .options import CheckpointOptions
 
+_SENTENCE = re.compile(r".{,300}?(\.(?= |$)|$)|.{300}")
 _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
 
@@ -70,7 +72,8 @@ class Checkpoint:
                 f"'{self.name}' brings Python code of its own, which is not run: if you trust it, "
                 "give trust_remote_code=true."
             )
-        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        said = " ".join(str(error).split()) or type(error).__name__
+        reason = _SENTENCE.match(said)[0]  # type: ignore[index]  # what follows is advice of another program
         if self.local:
             return DataError(f"'{self.place}' cannot be loaded: {reason}")
         where = "is not on this machine and ATTNX_OFFLINE is set" if self.offline else "cannot be had"
@@ -96,9 +99,13 @@ def quiet() -> Iterator[None]:
     before, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
+    hub = getLogger("huggingface_hub")
+    level = hub.level
+    hub.setLevel(ERROR)
     try:
         yield
     finally:
+        hub.setLevel(level)
         logging.set_verbosity(before)
         if bars:
             logging.enable_progress_bar()

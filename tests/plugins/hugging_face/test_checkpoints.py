@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import socket
+import time
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
     monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(time, "sleep", lambda _: None)  # between attempts
     return tried
 
 
