@@ -12,7 +12,10 @@ from .installed import installed_catalog
 def check(
     name: Annotated[
         str,
-        typer.Argument(help="A component, or a plugin or its distribution.", autocompletion=names_of(*KINDS)),
+        typer.Argument(
+            help="A component, with options as NAME:key=value, or a plugin or its distribution.",
+            autocompletion=names_of(*KINDS),
+        ),
     ],
 ) -> None:
     """Run the laws that a component, or all of a plugin, is bound by.

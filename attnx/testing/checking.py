@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from ..host.cards import Component, Kind
 from ..host.catalog import Catalog
 from ..protocols import Model
 from ..request.plan import Part
-from ..request.spec import Options
+from ..request.spec import Choice, Options, validate_options
 from ..types import TaskData
 from . import device_laws, importance_laws, metric_laws, model_laws, projection_laws, task_laws  # noqa: F401
 from .laws import LAWS, Broken, Law, require
@@ -68,7 +68,17 @@ def _judge(law: Law, subject: Any, name: str) -> LawResult:
 
 
 def check_named(catalog: Catalog, name: str) -> Iterator[LawResult]:
-    """The laws for a component of that name, or for every component of a plugin of that name."""
+    """The laws for a component of that name, or for every component of a plugin of that name.
+
+    Options may follow the name of a component, as those that only a user can give: NAME:key=value.
+    """
+    choice = Choice.parse(name)
+    if choice.options:
+        found = catalog.find_any(choice.name)
+        if len(found) != 1:
+            raise UsageError(f"Options are for a single component, and '{choice.name}' is {len(found)}.")
+        yield from check_component(catalog, found[0], choice.options)
+        return
     found = catalog.find_any(name)
     for plugin in catalog.plugins:
         if name in (plugin.name, plugin.distribution):
@@ -82,18 +92,21 @@ def check_named(catalog: Catalog, name: str) -> Iterator[LawResult]:
         yield from check_component(catalog, component)
 
 
-def check_component(catalog: Catalog, component: Component) -> Iterator[LawResult]:
-    """The laws for one component with its default options."""
+def check_component(
+    catalog: Catalog, component: Component, given: Mapping[str, Any] | None = None
+) -> Iterator[LawResult]:
+    """The laws for one component with these options, its defaults where none are given."""
     yield _declarations_law(component)
     options_class = component.load_options()
     required = _required(options_class)
-    if required:
+    if required and not given:
         reason = f"needs options: {', '.join(required)}"
         bound = [law.name for law in LAWS if law.kind == component.kind]
         yield from (LawResult(component.name, name, unchecked=reason) for name in bound)
         return
+    owner, usual = f"{component.kind} '{component.name}'", options_class or Options
     try:
-        options = options_class() if options_class else Options()
+        options = validate_options(usual, dict(given), owner) if given else usual()
     except ValueError as error:
         yield LawResult(component.name, "defaults", f"has no default options: {error}")
         return
@@ -103,7 +116,7 @@ def check_component(catalog: Catalog, component: Component) -> Iterator[LawResul
         data = _sample_for(catalog, component)
         with torch.random.fork_rng():
             torch.manual_seed(0)
-            model: Model = made.build(data, ToySoftmax(), options)
+            model: Model = made.build(data, ToySoftmax(), options).eval()  # as it is when it is measured
         yield from results("model", ModelOnTask(model, data), component.name)
     else:
         yield from results(component.kind, made, component.name)

@@ -162,3 +162,16 @@ def test_a_mistake_is_one_line(model: str, code: int, said: str, cli: Any) -> No
     assert (found, out) == (code, "")
     assert said in err
     assert len(err.strip().splitlines()) == 1
+
+
+def test_the_laws_are_checked_on_a_checkpoint_of_ones_own(saved: Any, cli: Any) -> None:
+    code, out, _ = cli("check", f"hf-classifier:checkpoint={saved('encoder')},layer=1")
+    assert code == 0
+    assert "reattend-own" in out
+    assert all(line.endswith("ok") for line in out.splitlines())
+    code, out, _ = cli("check", "hf-classifier")
+    assert code == 0
+    assert "not checked: needs options: checkpoint" in out
+    code, _, err = cli("check", "hf-classifier:chekpoint=x")
+    assert code == 2
+    assert "Did you mean 'checkpoint'?" in err
