@@ -27,6 +27,16 @@ def test_a_fragment_adds_a_named_model(install: Install, cli: Cli) -> None:
     assert "fcam-tiny" in cli("list", "models")[1]
 
 
+def test_a_fragment_says_what_the_audit_found_of_a_metric(install: Install, cli: Cli) -> None:
+    metric = "@hookimpl\ndef attnx_metrics():\n    return [Card('mine', 'extra_plugin.mine:Mine')]\n"
+    body = 'class Mine:\n    """Mine."""\n    needs = ()\n'
+    fragment = "schema: 1\naudit:\n  mine: {inversions: 3, comparisons: 396}\n"
+    install("extra", metric + announcing(fragment), mine=body)
+    assert "in the audit  3 of 396 inversions" in cli("info", "mine")[1]
+    assert "in the audit  0 of 396 inversions" in cli("info", "comprehensiveness")[1]
+    assert "in the audit" not in cli("info", "entropy")[1]
+
+
 @pytest.mark.filterwarnings("default")  # printed as one line
 @pytest.mark.parametrize(
     ("fragment", "said"),
@@ -34,6 +44,7 @@ def test_a_fragment_adds_a_named_model(install: Install, cli: Cli) -> None:
         ("schema: 1\nmodels: [", "not valid YAML"),
         ("schema: 1\nmodells: {}", "modells"),
         ("schema: 2", "schema"),
+        ("schema: 1\naudit: {kendall: {inversions: 0, comparisons: 1}}", "audit.kendall is given twice"),
         ("schema: 1\ndefaults: {task: mine}", "defaults: a plugin has none"),
         ("schema: 1\nmodels: {tiny: {model: fcam}}", "models.tiny.summary"),
         ("schema: 1\nmodels: {tiny: {model: fcam, summary: [1]}}", "models.tiny.summary"),
