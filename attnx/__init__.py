@@ -13,7 +13,15 @@ if TYPE_CHECKING:
     from .auditing import audit
     from .data.loading import Source
     from .data.text_files import parse_object, read_json_lines, read_lines, read_text
-    from .errors import AttnxError, CheckFailed, DataError, PluginError, UsageError, did_you_mean
+    from .errors import (
+        AttnxError,
+        CheckFailed,
+        DataError,
+        MachineError,
+        PluginError,
+        UsageError,
+        did_you_mean,
+    )
     from .formulas.chunks import at_once, equal_lengths, passes_at_once, similar_lengths
     from .formulas.class_outputs import class_output
     from .formulas.correlations import average_ranks, column_blocks, pearson, weighted_tau
@@ -77,6 +85,7 @@ _MODULES = {
         "AttnxError",
         "CheckFailed",
         "DataError",
+        "MachineError",
         "PluginError",
         "UsageError",
         "did_you_mean",
@@ -206,6 +215,7 @@ __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
     "AttnxError",
     "CheckFailed",
     "DataError",
+    "MachineError",
     "PluginError",
     "UsageError",
 ]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from .errors import UsageError, did_you_mean
+from .errors import NotKept, UsageError, did_you_mean
 from .host.catalog import Catalog
 from .progress import Progress
 from .request.asked import Asked
@@ -84,16 +84,20 @@ def evaluate(
         limit=Limit() if limit is None else Limit.parse(str(limit)),
         device=device,
     )
-    return evaluate_spec(
-        spec,
-        asked.catalog,
-        asked.objects,
-        data_dir=data_dir,
-        out=out,
-        fresh=fresh,
-        keep=keep,
-        progress=Progress("auto" if progress else "off"),
-    ).report
+    try:
+        return evaluate_spec(
+            spec,
+            asked.catalog,
+            asked.objects,
+            data_dir=data_dir,
+            out=out,
+            fresh=fresh,
+            keep=keep,
+            progress=Progress("auto" if progress else "off"),
+        ).report
+    except NotKept as lost:
+        warnings.warn(str(lost), stacklevel=2)
+        return cast("Report", lost.report)
 
 
 def evaluate_spec(
@@ -159,10 +163,13 @@ def study(
         device=device,
     )
     shown = Progress("auto" if progress else "off")
-    report, _ = study_spec(
-        chosen, spec, asked.catalog, asked.objects, data_dir=data_dir, out=out, progress=shown
-    )
-    return report
+    try:
+        return study_spec(
+            chosen, spec, asked.catalog, asked.objects, data_dir=data_dir, out=out, progress=shown
+        )[0]
+    except NotKept as lost:
+        warnings.warn(str(lost), stacklevel=2)
+        return cast("StudyReport", lost.report)
 
 
 def study_spec(

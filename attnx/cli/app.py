@@ -3,17 +3,13 @@
 Heavy modules are imported inside commands, so that help, lists and mistakes answer at once.
 """
 
-import os
 import sys
-import traceback
-import warnings
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from ..errors import AttnxError
-from ..escaping import printable
 from .audit import audit
+from .boundary import answer
 from .check import check
 from .data import data_app
 from .evaluate import evaluate
@@ -40,46 +36,13 @@ app.add_typer(data_app, name="data")
 
 
 def main() -> None:
-    """Run the command line; every foreseen failure is one line and an exit code."""
-    try:
-        with warnings.catch_warnings():
-            warnings.showwarning = _warn  # type: ignore[assignment]  # it needs the message alone
-            refuse_repeats(typer.main.get_command(app), sys.argv[1:])
-            code = app(standalone_mode=False)
-        sys.stdout.flush()
-    except AttnxError as error:
-        if "--debug" in sys.argv:
-            traceback.print_exception(error)
-        _fail(str(error), error.exit_code)
-    except typer.TyperException as error:
-        context = getattr(error, "ctx", None)  # of usage errors
-        command = context.command_path if context else "attnx"
-        _fail(f"{command}: {error.format_message()} Try '{command} --help'.", error.exit_code)
-    except BrokenPipeError:
-        _leave_closed_pipe()
-    except SystemExit as left:  # what typer makes of it
-        if isinstance(left.__context__, BrokenPipeError):
-            _leave_closed_pipe()
-        raise
-    if code == 130:
-        _fail("interrupted; finished parts are kept, nothing is left half-written", 130)
-    sys.exit(code or 0)
+    """Run the command line; every failure is one line and an exit code."""
+    answer(_run)
 
 
-def _fail(message: str, code: int) -> None:
-    print("error:", printable(" ".join(message.split("\n"))), file=sys.stderr)
-    sys.exit(code)
-
-
-def _leave_closed_pipe() -> None:
-    """The reader, such as head, has seen enough: nothing failed."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or closing stdout would fail again
-    sys.exit(0)
-
-
-def _warn(message: Warning | str, *_: object) -> None:
-    """A library's warning in one line, each once, as Python decides."""
-    print("warning:", printable(" ".join(str(message).split())), file=sys.stderr)
+def _run() -> Any:
+    refuse_repeats(typer.main.get_command(app), sys.argv[1:])
+    return app(standalone_mode=False)
 
 
 def _version(wanted: bool) -> None:

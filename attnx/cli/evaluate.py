@@ -2,10 +2,11 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from ..errors import NotKept
 from ..request.keep import Keep
 from .completion import names_of
 from .installed import installed_catalog
@@ -82,14 +83,26 @@ def evaluate(
         "device": device,
     }
     request = read_request({key: value for key, value in asked.items() if value not in (None, [])}, spec)
-    outcome = evaluate_spec(request, installed_catalog(), data_dir=data_dir, out=out, fresh=fresh, keep=keep)
+    try:
+        outcome = evaluate_spec(
+            request, installed_catalog(), data_dir=data_dir, out=out, fresh=fresh, keep=keep
+        )
+    except NotKept as lost:
+        _show(lost.report, json)
+        raise
+    _show(outcome.report, json)
     if json:
-        sys.stdout.write(outcome.report.to_json())
+        return
+    state = "stored run, nothing computed" if outcome.stored else "run"
+    print(f"{state}: {outcome.folder}/report.html", file=sys.stderr)
+
+
+def _show(report: Any, json: bool) -> None:
+    if json:
+        sys.stdout.write(report.to_json())
         return
 
     from ..report.terminal import print_report, print_warnings
 
-    print_report(outcome.report)
-    print_warnings(outcome.report.warnings)
-    state = "stored run, nothing computed" if outcome.stored else "run"
-    print(f"{state}: {outcome.folder}/report.html", file=sys.stderr)
+    print_report(report)
+    print_warnings(report.warnings)

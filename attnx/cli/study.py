@@ -2,10 +2,11 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from ..errors import NotKept
 from .completion import names_of
 from .installed import installed_catalog
 from .options import DataDir, Device, Json, Limit, Model, Projection, Seeds, Task, Train
@@ -46,7 +47,19 @@ def study(
     asked = {"task": task, "model": model, "projection": projection}
     asked |= {"seeds": seeds, "limit": limit, "training": train, "device": device}
     request = read_request({key: value for key, value in asked.items() if value}, None)
-    report, folder = study_spec(Choice.parse(name), request, installed_catalog(), data_dir=data_dir, out=out)
+    try:
+        report, folder = study_spec(
+            Choice.parse(name), request, installed_catalog(), data_dir=data_dir, out=out
+        )
+    except NotKept as lost:
+        _show(lost.report, json)
+        raise
+    _show(report, json)
+    if not json:
+        print(f"study: {folder}/report.html", file=sys.stderr)
+
+
+def _show(report: Any, json: bool) -> None:
     if json:
         sys.stdout.write(report.to_json())
         return
@@ -54,4 +67,3 @@ def study(
     from ..report.terminal import print_study
 
     print_study(report)
-    print(f"study: {folder}/report.html", file=sys.stderr)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor
 
-from ..errors import AttnxError, PluginError
+from ..errors import AttnxError, PluginError, out_of_memory
 from ..types import Measure, Trace
 
 TOLERANCE = 1e-3  # of sums and bounds, for rounding in single precision
@@ -23,16 +23,18 @@ def blamed(title: str) -> Iterator[None]:
     """Whatever a component raises, in one line that names it and the place; what is foreseen passes."""
     try:
         yield
-    except (AttnxError, OSError, MemoryError):  # the machine's fault, or said already
+    except (AttnxError, OSError):  # the machine's fault, or said already
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
+        if out_of_memory(error):
+            raise
         reason = " ".join(str(error).split())[:300]
         raise PluginError(
             f"{title} failed: {type(error).__name__}: {reason} ({_place(error)}); --debug shows more."
         ) from error
 
 
-def _place(error: Exception) -> str:
+def _place(error: BaseException) -> str:
     """The innermost line that is not a library's."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if "site-packages" not in frame.filename] or list(frames)

@@ -14,9 +14,10 @@ import numpy as np
 import torch
 
 from ..data.loading import Source
-from ..errors import UsageError
+from ..errors import NotKept, UsageError
 from ..progress import Progress
 from ..report.cautions import cautions, useless_model
+from ..report.findings import StudyReport
 from ..report.gather import gather
 from ..report.observations import SeedResult
 from ..report.records import Provenance, Report
@@ -89,8 +90,16 @@ def _carry_out_once(
 
 
 def _stored(report: Report, runs: Runs, keep: Keep) -> Outcome:
-    folder = runs.write(report, report.examples() if keep != "none" else None)
+    try:
+        folder = runs.write(report, report.examples() if keep != "none" else None)
+    except OSError as error:  # what is computed is not lost with the place to keep it
+        raise not_kept(report, runs.root, error) from error
     return Outcome(report.with_examples(KeptIn(folder)), folder, stored=False)
+
+
+def not_kept(report: Report | StudyReport, root: Path, error: OSError) -> NotKept:
+    """That a finished report could not be stored, and why."""
+    return NotKept(f"The report is finished but not kept in '{root}': {error.strerror or error}.", report)
 
 
 def run(

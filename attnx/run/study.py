@@ -22,7 +22,7 @@ from ..store.identity import plugins_used
 from ..store.runs import write_study
 from ..store.weights import Weights
 from ..types import Finding
-from .evaluation import choose_device, data_used, environment
+from .evaluation import choose_device, data_used, environment, not_kept
 from .lab import Lab
 
 
@@ -43,7 +43,10 @@ def carry_out_study(
     check_writable(root, "--out")
     check_writable(weights.root, "ATTNX_HOME")
     report = run_study(choice, spec, catalog, source, progress, weights, objects)
-    return report, None if objects else write_study(report, root)
+    try:
+        return report, None if objects else write_study(report, root)
+    except OSError as error:
+        raise not_kept(report, root, error) from error
 
 
 def run_study(

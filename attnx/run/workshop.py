@@ -90,7 +90,7 @@ class Workshop:
             keep=keep,
         )
         if key:
-            self.weights.write(key, model.state_dict(), record.model_dump(mode="json"))
+            self.weights.keep(key, model.state_dict(), record.model_dump(mode="json"))
         return record
 
     def _build(self, plan: Plan) -> Model:

@@ -47,6 +47,14 @@ class Weights:
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
         print(f"warning: damaged weights in '{self.root / key}' ({reason}): training again", file=sys.stderr)
 
+    def keep(self, key: str, state: Mapping[str, Tensor], record: Mapping[str, Any]) -> None:
+        """Write weights, if there is room: without, what was trained is used all the same, and told."""
+        try:
+            self.write(key, state, record)
+        except OSError as error:
+            reason = error.strerror or error
+            print(f"warning: weights not kept in '{self.root}' ({reason}): going on", file=sys.stderr)
+
     def write(self, key: str, state: Mapping[str, Tensor], record: Mapping[str, Any]) -> None:
         from safetensors.torch import save
 
