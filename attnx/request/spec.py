@@ -99,6 +99,7 @@ class Training(Options):
     deception: Annotated[float, Field(ge=0)] = 0.0  # weight of the penalty on attention to the rationale
     clip: Annotated[float, Field(ge=0)] = 0.0  # largest gradient norm; 0: no clipping
     class_weights: Literal["none", "balanced"] = "none"
+    precision: Literal["full", "mixed"] = "full"  # mixed: products of matrices in half precision
 
 
 class Limit(Options):

@@ -204,6 +204,10 @@ def choose_device(name: str) -> torch.device:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
         device = torch.device(name)
+        if device.type == "mps":
+            raise UsageError(
+                f"Device '{name}' has no 64-bit numbers, which measuring takes; use --device cpu."
+            )
         torch.zeros(1, device=device).item()
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         raise UsageError(f"Device '{name}' is not available here; use --device auto or cpu.") from error

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ..errors import UsageError
@@ -20,6 +20,7 @@ from ..types import Batch, TaskData, Trace
 from .answers import answer_of, attention_evidence
 from .attribution import Named, trace_of
 from .batching import Split, batches, evaluating, shuffled
+from .precision import Precision
 
 Objective = Callable[[Model, Batch], Tensor]
 
@@ -43,6 +44,7 @@ def train(
     knows nothing of, the lowest dev loss, penalty included. Parameters that are frozen beforehand stay
     as they are. Without an objective the loss is `loss`.
     """
+    precision = Precision.of(training.precision, device, cast("nn.Module", model))
     split = Split(model, data.train, device)
     dev = [batch for _, batch in batches(Split(model, data.dev, device))]
     class_weights = _class_weights(split.labels, len(data.label_names), training, device)
@@ -57,14 +59,12 @@ def train(
             losses: list[Tensor] = []
             for batch in shuffled(split, training.batch_size, generator):
                 optimizer.zero_grad(set_to_none=True)
-                if objective is None:
-                    value = loss(model, batch, training.entropy, class_weights, training.deception)
-                else:
-                    value = objective(model, batch)
-                value.backward()
-                if training.clip:
-                    torch.nn.utils.clip_grad_norm_(model.parameters(), training.clip)
-                optimizer.step()
+                with precision.passing():
+                    if objective is None:
+                        value = loss(model, batch, training.entropy, class_weights, training.deception)
+                    else:
+                        value = objective(model, batch)
+                precision.step(value, optimizer, training.clip)
                 losses.append(value.detach())
                 step(len(batch), f"epoch {epoch} of {training.epochs}{note}")
             now = _assess(model, dev, epoch, float(torch.stack(losses).mean()), training, followed, seed)

@@ -71,7 +71,7 @@ class Han(AttentionClassifier[HanOptions]):
         filled = counts > 0
         sentences = vectors.new_zeros(*filled.shape, self.word_encoder.size)  # [B, S, H]
         if filled.any():
-            sentences[filled] = self._sentence_vectors(vectors[filled], counts[filled])
+            sentences[filled] = self._sentence_vectors(vectors[filled], counts[filled]).to(sentences)
         hidden: Tensor = self.encoder(sentences, batch.lengths)
         return hidden
 

@@ -45,7 +45,9 @@ CHEAPER = {  # what takes long with its usual options
     "gumbel-gain": "gumbel-gain:clusters=4",
 }
 PROJECTIONS = [c.name for c in INSTALLED.of_kind("projection")]
-READERS_OF_WORDS = [c.name for c in INSTALLED.of_kind("model") if set(c.needs) <= {"words"}]
+READERS_OF_WORDS = [
+    c.name for c in INSTALLED.of_kind("model") if set(c.needs) <= {"words"} and needs_no_options(c)
+]
 
 
 def numbers(report: attnx.Report) -> list[float]:
@@ -144,6 +146,11 @@ def test_weights_are_kept_and_found_again(home: Path) -> None:
         )
     assert first.provenance.weights == again.provenance.weights
     assert len(list((home / "weights").iterdir())) == 1
+
+
+def test_a_device_without_64_bit_numbers_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"Device 'mps' has no 64-bit numbers.*; use --device cpu\."):
+        choose_device("mps")
 
 
 def test_a_device_that_is_not_there_is_refused() -> None:
