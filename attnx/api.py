@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from .errors import NotKept, UsageError, did_you_mean
 from .host.catalog import Catalog
@@ -37,6 +37,7 @@ def evaluate(
     training: dict[str, Any] | None = None,
     seeds: Sequence[int] | str = (0,),
     limit: int | str | None = None,
+    sample: int | Literal["auto", "all"] = "auto",
     device: str = "auto",
     data_dir: str | Path | None = None,
     out: str | Path | None = None,
@@ -59,10 +60,12 @@ def evaluate(
         projection: from scores to attention; by default the model's, or the registry's.
         explanations: importance methods under test, one or several; by default attention, where it is shown.
         references: importance methods to compare with, one or several; by default the metrics' usual ones.
-        metrics: one or several; by default all cheap ones that apply.
+        metrics: one or several; by default those of a plain run, which a verdict needs; "all" stands for
+            every metric that applies, "none" leaves the model's quality alone.
         training: settings such as {"epochs": 20, "learning_rate": 0.01}.
         seeds: training seeds, as [0, 1, 2], range(3) or "0-2"; three or more tell of other trainings too.
         limit: at most so many examples of each split, as 500 or "train=500,test=200".
+        sample: how many test examples the dear tests are run on; "all", or as many as a budget allows.
         device: "auto" takes a GPU where there is one.
         data_dir: a folder with datasets of your own.
         out: the folder of runs; by default `runs` in ATTNX_HOME.
@@ -82,6 +85,7 @@ def evaluate(
         training=training or {},
         seeds=_seeds(seeds),
         limit=Limit() if limit is None else Limit.parse(str(limit)),
+        sample=sample,
         device=device,
     )
     try:

@@ -26,6 +26,7 @@ from .types import (
     Family,
     Finding,
     Measure,
+    Passes,
     Sees,
     TaskData,
     Trace,
@@ -166,6 +167,7 @@ class ImportanceMethod(Protocol):
     """A score for every unit."""
 
     needs: ClassVar[tuple[str, ...]] = ()
+    passes: Passes = 0  # that one explanation takes, about: long examples of dear ones are sampled
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness, /) -> Tensor:
         """Values [B, L], 0 off the mask, explaining the probability of class `target` [B]."""
@@ -182,6 +184,7 @@ class _Measuring(Protocol):
     family: ClassVar[Family]
     sees: ClassVar[Sees] = "units"  # what it can tell from something else
     measures: tuple[Measure, ...]
+    passes: Passes = 0  # that it takes beside those of explanation and reference, about
     reads_explanation: ClassVar[bool] = True  # False: it tests the model itself, once for all explanations
 
 

@@ -32,6 +32,7 @@ Family = Literal[
     "shape",  # of the scores themselves
     "retraining",
 ]
+Passes = float | Literal["units"]  # through the model, for one example; units: one for each of its units
 Sees = Literal["units", "hidden states", "attention layer", "scores", "rationale"]  # what a test can see
 
 

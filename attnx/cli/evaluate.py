@@ -34,13 +34,17 @@ def evaluate(
     metric: Annotated[
         list[str] | None,
         typer.Option(
-            help="Metric (repeatable).  [default: all cheap ones that apply]",
+            help="Metric (repeatable); all that apply, or none.  [default: the tests of a plain run]",
             autocompletion=names_of("metric"),
         ),
     ] = None,
     seeds: Seeds = None,
     limit: Limit = None,
     train: Train = None,
+    sample: Annotated[
+        str | None,
+        typer.Option(metavar="N|all", help="Test examples of the dear tests.  [default: by a budget]"),
+    ] = None,
     spec: Annotated[Path | None, typer.Option(help="YAML file with any of the above.")] = None,
     data_dir: DataDir = None,
     out: Out = None,
@@ -61,7 +65,7 @@ def evaluate(
 
     Examples:
 
-      attnx evaluate --task imdb --model bilstm-add --metric kendall
+      attnx evaluate --task imdb --model bilstm-add --seeds 0-2
 
       attnx evaluate --task sdc-2d --model fcam-mlp --projection sparsegen:lam=0.5 --seeds 0,1,2
 
@@ -80,6 +84,7 @@ def evaluate(
         "seeds": seeds,
         "limit": limit,
         "training": train,
+        "sample": sample,
         "device": device,
     }
     request = read_request({key: value for key, value in asked.items() if value not in (None, [])}, spec)

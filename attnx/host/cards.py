@@ -51,7 +51,7 @@ class Card:
     _: KW_ONLY
     options: str = ""
     recommends: tuple[str, ...] = ()  # a task's usual model, or the usual references of a metric
-    costly: bool = False  # a metric that is left out of a run that names no metric
+    plain: bool = False  # a metric that belongs to a run that names none
     citation: str = ""
 
 
@@ -96,6 +96,12 @@ class Component:
         if not isinstance(found, str):
             raise self._refusal("dataset", f"must be a text, not {found!r}")
         return found
+
+    @property
+    def demanding(self) -> bool:
+        """Whether it has an option that must be given."""
+        options = self.load_options()
+        return options is not None and any(field.is_required() for field in options.model_fields.values())
 
     def definition(self) -> str:
         """What the class says of itself below its first line."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from ..types import Axis, Family, Measure, Sees
 
-Array = np.ndarray[Any, np.dtype[np.float64]]
+Array = np.ndarray[Any, np.dtype[Any]]
 Key = tuple[str, str | None, str | None]  # metric, explanation, reference
 
 
@@ -64,10 +64,18 @@ class Measurement:
     whole_split: bool
     values: Array  # [N, M] one row per example, or [1, M] for the whole split; NaN where undefined
     curves: tuple[tuple[Axis, Array], ...]  # of the split
+    sampled: Array | None = None  # [N] bool: the examples it was measured on; None: all of them
 
     @property
     def key(self) -> Key:
         return self.metric, self.explanation, self.reference
+
+    def spread(self, rows: Array, size: int) -> Measurement:
+        """What was measured on these rows of a split, at their places in the whole of it."""
+        if self.whole_split:
+            return self
+        sampled = np.isin(np.arange(size), rows)
+        return replace(self, values=_placed(self.values, sampled), sampled=sampled)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +84,11 @@ class Cost:
 
     seconds: float
     passes: int  # examples sent through the model
+    examples: int  # that were explained
+
+    def plus(self, seconds: float, passes: int, examples: int = 0) -> Cost:
+        """With what more examples cost."""
+        return Cost(self.seconds + seconds, self.passes + passes, self.examples + examples)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +108,24 @@ class KeptScores:
     largest: dict[str, Array]  # by method [N]; NaN for an example that was not explained
     without_top: dict[str, Array]  # by method [N] probability of the predicted class without its top unit
 
+    def joined(self, sample: KeptScores, rows: Array) -> KeptScores:
+        """With the scores of methods that explained the examples in `rows` alone; NaN for the others."""
+        chosen = np.isin(np.arange(len(self.lengths)), rows)  # [N]
+        units = np.repeat(chosen, self.lengths)  # [U]
+        return KeptScores(
+            self.lengths,
+            {**self.shares, **{name: _placed(of, units) for name, of in sample.shares.items()}},
+            {**self.largest, **{name: _placed(of, chosen) for name, of in sample.largest.items()}},
+            {**self.without_top, **{name: _placed(of, chosen) for name, of in sample.without_top.items()}},
+        )
+
+
+def _placed(values: Array, chosen: Array) -> Array:
+    """The values at the places that are chosen, in their order, and NaN elsewhere."""
+    whole = np.full((len(chosen), *values.shape[1:]), np.nan, dtype=values.dtype)
+    whole[chosen] = values
+    return whole
+
 
 @dataclass(frozen=True, slots=True)
 class Observation:
@@ -112,6 +143,22 @@ class Observation:
     @property
     def predicted(self) -> Array:
         return self.logits.argmax(1)
+
+    def joined(self, sample: Observation, rows: Array, order: Sequence[str]) -> Observation:
+        """With what was seen of the examples in `rows` alone, the metrics in this order."""
+        size, costs = len(self.labels), dict(self.costs)
+        for method, cost in sample.costs.items():
+            before = costs.get(method, Cost(0.0, 0, 0))
+            costs[method] = before.plus(cost.seconds, cost.passes, cost.examples)
+        measurements = (*self.measurements, *(m.spread(rows, size) for m in sample.measurements))
+        return replace(
+            self,
+            measurements=tuple(sorted(measurements, key=lambda m: order.index(m.metric))),
+            costs=costs,
+            traits={**sample.traits, **self.traits},
+            on_cpu=tuple(sorted({*self.on_cpu, *sample.on_cpu})),
+            kept=self.kept.joined(sample.kept, rows) if self.kept and sample.kept else self.kept,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,7 @@ class Summary(Record):
     family: str
     explanation: str | None  # None: of the model itself, whatever the explanation
     reference: str | None
+    yardstick: bool  # of two references with each other, to compare with
     group: str  # "all", or "predicted=NAME"
     mean: Number  # over seeds, of the mean over examples
     sd: Number  # over examples
@@ -98,6 +99,7 @@ class MethodCost(Record):
 
     method: str
     passes: float  # examples sent through the model for one explanation
+    examples: int  # that were explained, over all seeds
 
 
 class PluginUsed(Record):
@@ -117,6 +119,15 @@ class Provenance(Record):
     weights: dict[int, str]  # hash of the trained weights, by seed
     weights_folders: dict[int, str]  # by seed: their folder among the weights that are kept, where they are
     grouping: str  # what class rows are grouped by
+
+
+class SampleUsed(Record):
+    """The examples of the test split on which the dear tests were run."""
+
+    examples: int
+    of: int  # the test split
+    seed: int  # of the draw, which is the same for every seed of training
+    metrics: tuple[str, ...]  # that were measured on it
 
 
 class VerdictRow(Record):
@@ -164,6 +175,7 @@ class Report(Record):
     provenance: Provenance
     environment: dict[str, str]
     quality: tuple[Quality, ...]
+    sample: SampleUsed | None  # None: everything was measured on the whole test split
     verdicts: tuple[Verdict, ...]
     summaries: tuple[Summary, ...]
     curves: tuple[Curve, ...]

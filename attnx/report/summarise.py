@@ -53,14 +53,14 @@ def _table(
     baselines: Sequence[str],
 ) -> list[Summary]:
     """The rows of all measures over the same examples, summarised together."""
-    asked = [m for m in measured if m.explanation in (None, *explanations)]
+    asked = [m for m in measured if m.explanation in explanations or m.explanation not in baselines]
     titles = [(m, group, number) for m in asked for group in groups for number in range(len(m.measures))]
     columns = np.concatenate(
         [_only(values[m.key], member) for m in asked for member in groups.values()], axis=2
     )  # [S, N, rows]
-    members = {group: member.sum() for group, member in groups.items()}
+    members = np.array([_measured(m, groups[group]).sum() for m, group, _ in titles])
     bounds = np.array([m.measures[number].bounds for m, _, number in titles]).T  # [2, rows]
-    found = summarise(columns, np.array([members[group] for _, group, _ in titles]), (bounds[0], bounds[1]))
+    found = summarise(columns, members, (bounds[0], bounds[1]))
     baseline_means = {
         (m.key, group): mean_over_seeds(_only(values[m.key], member))
         for m in measured
@@ -74,6 +74,7 @@ def _table(
             family=m.family,
             explanation=m.explanation,
             reference=m.reference,
+            yardstick=m.explanation not in (None, *explanations),
             group=group,
             mean=found.mean[row],
             sd=found.sd[row],
@@ -91,6 +92,11 @@ def _table(
         )
         for row, (m, group, number) in enumerate(titles)
     ]
+
+
+def _measured(m: Measurement, member: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """[S, N] the members of a group that a metric was asked about."""
+    return member if m.sampled is None else member & m.sampled
 
 
 def _only(values: Array, member: np.ndarray[Any, Any]) -> Array:
@@ -125,12 +131,13 @@ def _metric_curve(seed: int, m: Measurement, axis: Axis, line: Array) -> Curve:
 
 def costs(results: Sequence[SeedResult]) -> tuple[MethodCost, ...]:
     """Model passes per explanation of every importance method, over all seeds."""
-    examples = sum(len(result.observation.labels) for result in results)
-    methods = results[0].observation.costs
-    return tuple(
-        MethodCost(method=method, passes=sum(r.observation.costs[method].passes for r in results) / examples)
-        for method in methods
-    )
+    found = []
+    for method in results[0].observation.costs:
+        of_seeds = [result.observation.costs[method] for result in results]
+        examples = sum(cost.examples for cost in of_seeds)
+        passes = sum(cost.passes for cost in of_seeds) / max(1, examples)
+        found.append(MethodCost(method=method, passes=passes, examples=examples))
+    return tuple(found)
 
 
 def _course(result: SeedResult, own: str) -> list[Curve]:

@@ -140,12 +140,11 @@ def _cells(row: Summary, baselines: Sequence[str], compared: bool, indent: int) 
 
 def _print_costs(report: Report, console: Console) -> None:
     """Passes and milliseconds per explanation, of the methods that were asked for."""
-    examples = int(report.provenance.data["test"]) * len(report.quality)
     rows = []
     for cost in report.costs:
         if cost.method not in report.baseline_names:
-            seconds = report.seconds[f"importance {cost.method}"]
-            rows.append([cost.method, f"{cost.passes:.1f}", f"{1000 * seconds / examples:.2f}"])
+            milliseconds = 1000 * report.seconds[f"importance {cost.method}"] / max(1, cost.examples)
+            rows.append([cost.method, f"{cost.passes:.1f}", f"{milliseconds:.2f}"])
     print_table(console, ["cost of an explanation"], ["passes", "ms"], rows)
 
 

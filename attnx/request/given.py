@@ -32,11 +32,12 @@ DEFAULTS: Final[dict[Kind, dict[str, Any]]] = {
         "provides": ("attention", "reattend", "projection", "gradient", "hidden", "decode"),
     },
     "projection": {"trains_by_expectation": False},
-    "importance": {"needs": (), "check": lambda examples: None},  # noqa: ARG005
+    "importance": {"needs": (), "passes": 0, "check": lambda examples: None},  # noqa: ARG005
     "study": {"needs": ()},
     "metric": {
         "needs": (),
         "sees": "units",
+        "passes": 0,
         "reads_explanation": True,
         "whole_split": False,
         "follows_training": False,

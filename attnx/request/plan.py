@@ -38,6 +38,11 @@ class Part:
         name = self.component.name if self.component else self.label
         return Choice(name=name, options=self.options.model_dump(mode="json"))
 
+    @property
+    def recommends(self) -> tuple[str, ...]:
+        """The usual references of a metric."""
+        return self.component.card.recommends if self.component else ()
+
     def make(self) -> Any:
         """The component itself; a model's class is returned as it is, to be built on data."""
         if self.component is None:

@@ -13,6 +13,7 @@ from ..errors import PluginError, UsageError
 from ..host.cards import CAPABILITIES, Component, Kind
 from ..host.catalog import Catalog
 from ..registry.schema import Composition
+from .choosing import NONE, choose_metrics, choose_references, quality_alone
 from .given import Objects, given_part
 from .plan import Part, Plan
 from .spec import Choice, Options, RunSpec, Training, validate_options
@@ -38,15 +39,13 @@ def resolve(spec: RunSpec, catalog: Catalog, objects: Objects | None = None) -> 
         for name in usual.baselines
         if ("importance", name) in catalog.components
     )
-    metrics = tuple(finder.part("metric", choice) for choice in spec.metrics)
-    compared = spec.references or [Choice(name=name) for name in _usual_references(metrics)]
-    references = tuple(finder.part("importance", choice) for choice in compared)
-    provided = {*task.provides, *model.provides, *(["reference"] if references else [])}
-    if not metrics:
-        cheap = [c for c in catalog.of_kind("metric") if not c.card.costly]
-        applicable = [c for c in cheap if provided.issuperset(c.needs)]
-        metrics = tuple(finder.part("metric", Choice(name=c.name)) for c in applicable)
-    if not metrics:
+    provided = {*task.provides, *model.provides}
+    metrics = choose_metrics(spec, catalog, provided, lambda choice: finder.part("metric", choice))
+    references = tuple(
+        finder.part("importance", choice) for choice in choose_references(spec, metrics, catalog, provided)
+    )
+    provided |= {"reference"} if references else set()
+    if not metrics and not quality_alone(spec):
         raise UsageError(f"No installed metric applies to task '{task.label}' with model '{model.label}'.")
     for part in (task, model, *explanations, *references, *metrics):
         _require(f"{part.kind} '{part.label}'", part.needs, provided, task, model, catalog)
@@ -88,12 +87,6 @@ def _inversions(metrics: Iterable[Part], catalog: Catalog) -> dict[str, float]:
     audited = catalog.registry.audit
     names = [part.component.name for part in metrics if part.component]
     return {name: audited[name].share for name in names if name in audited}
-
-
-def _usual_references(metrics: Iterable[Part]) -> list[str]:
-    """What the metrics are usually compared with, each name once."""
-    cards = [part.component.card for part in metrics if part.component]
-    return list(dict.fromkeys(name for card in cards for name in card.recommends))
 
 
 @dataclass(frozen=True)
@@ -232,10 +225,10 @@ def _require(
 def _usually_provides(component: Component) -> tuple[str, ...]:
     """What a component provides with its default options; those of a user's choosing are not known."""
     try:
-        provides, options = component.provides, component.load_options()
+        provides, options, demanding = component.provides, component.load_options(), component.demanding
     except PluginError:  # of a component that nobody asked for
         return ()
-    if options is None or any(field.is_required() for field in options.model_fields.values()):
+    if options is None or demanding:
         return provides
     return (*provides, *options().also_provides)
 
@@ -256,7 +249,7 @@ def _spelled_out(plan: Plan) -> Plan:
             "projection": plan.projection.choice if plan.projection else None,
             "explanations": tuple(part.choice for part in plan.explanations),
             "references": tuple(part.choice for part in plan.references),
-            "metrics": tuple(part.choice for part in plan.metrics),
+            "metrics": tuple(part.choice for part in plan.metrics) or (Choice(name=NONE),),
             "training": plan.training.model_dump(),
         }
     )

@@ -122,6 +122,9 @@ class Limit(Options):
             ) from error
 
 
+Sample = Literal["auto", "all"] | Annotated[int, Field(gt=0)]
+
+
 class RunSpec(Options):
     """Everything that determines a run."""
 
@@ -130,10 +133,11 @@ class RunSpec(Options):
     projection: ChoiceField | None = None  # None: what the model's composition says, or the registry's
     explanations: tuple[ChoiceField, ...] = ()  # empty: the first of the registry's that the model gives
     references: tuple[ChoiceField, ...] = ()
-    metrics: tuple[ChoiceField, ...] = ()  # empty: every metric that applies
+    metrics: tuple[ChoiceField, ...] = ()  # empty: those of a plain run that apply; also all, and none
     training: dict[str, Any] = Field(default_factory=dict)
     seeds: Annotated[tuple[Annotated[int, Field(ge=0, lt=2**32)], ...], Field(min_length=1)] = (0,)
     limit: Limit = Limit()
+    sample: Sample = "auto"  # test examples of the dear tests; auto: as many as a budget allows
     device: str = "auto"
 
     @field_validator("seeds")

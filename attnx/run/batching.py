@@ -52,6 +52,10 @@ class Split:
     def __len__(self) -> int:
         return len(self.examples)
 
+    def among(self, rows: Sequence[int]) -> Split:
+        """The examples at these rows as a split of their own."""
+        return Split(self._model, [self.examples[row] for row in rows], self._device)
+
     def take(self, rows: Tensor) -> Batch:
         """The examples at these rows, on the device, without the columns that none of them uses."""
         batch = self._encoded(rows)

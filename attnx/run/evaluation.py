@@ -20,7 +20,7 @@ from ..report.cautions import cautions, useless_model
 from ..report.findings import StudyReport
 from ..report.gather import gather
 from ..report.observations import SeedResult
-from ..report.records import Provenance, Report
+from ..report.records import Provenance, Report, SampleUsed
 from ..report.summarise import costs, curves, quality, summaries
 from ..report.verdict import judge
 from ..request.keep import Keep
@@ -37,7 +37,7 @@ from .batching import Split
 from .contracts import blamed
 from .keeping import Keeper
 from .loading import remembered
-from .measuring import observe
+from .sampling import SEED, Measuring, draw_sample
 from .workshop import Workshop
 
 
@@ -122,6 +122,8 @@ def run(
     # An object has no name by which a course of training could be known again.
     unnamed = {part.label for part in plan.metrics if part.component is None}
     nameable = not any(named.label in unnamed for named in followed)
+    measuring = Measuring(explanations, references, metrics, _named(plan.baselines))
+    rows = draw_sample(measuring, data.test, plan.spec.sample)
     results: list[SeedResult] = []
     hashes: dict[int, str] = {}
     names: dict[int, str] = {}
@@ -132,13 +134,10 @@ def run(
         if nameable and plan.names_weights:
             names[seed] = workshop.name(plan, seed)
         with clock("measuring"), blamed(plan.model.title):
-            observation = observe(
+            observation = measuring.observe(
                 model,
                 Split(model, data.test, device),
-                explanations=explanations,
-                references=references,
-                metrics=metrics,
-                baselines=_named(plan.baselines),
+                rows,
                 seed=seed,
                 progress=progress,
                 label=f"seed {seed}: measuring",
@@ -151,7 +150,7 @@ def run(
     with clock("summary"):
         asked = [part.label for part in plan.explanations]
         baselines = [part.label for part in plan.baselines]
-        rows = summaries(results, asked, baselines, data.label_names)
+        found = summaries(results, asked, baselines, data.label_names)
         useless = useless_model(results, data)
         verdicts = judge(
             results,
@@ -174,11 +173,14 @@ def run(
         ),
         environment=environment(device, results[0].observation.on_cpu),
         quality=quality(results, data),
+        sample=None
+        if rows is None
+        else SampleUsed(examples=len(rows), of=len(data.test), seed=SEED, metrics=measuring.dear),
         verdicts=verdicts,
-        summaries=rows,
+        summaries=found,
         curves=curves(results, asked, plan.own),
         costs=costs(results),
-        warnings=(*_without_attention(plan), *cautions(results, rows, data, useless)),
+        warnings=(*_without_attention(plan), *cautions(results, found, data, useless)),
         seconds={stage: round(seconds, 3) for stage, seconds in clock.seconds.items()},
     )
     return report.with_examples(gather(results, data, asked) if keep != "none" else None)

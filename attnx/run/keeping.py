@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,6 +29,10 @@ class Keeper:
     largest: dict[str, list[Array]] = field(default_factory=dict)
     without_top: dict[str, list[Array]] = field(default_factory=dict)
 
+    def of(self, methods: Set[str]) -> Keeper:
+        """A keeper of those of its methods that are among these."""
+        return Keeper([name for name in self.methods if name in methods], self.deletes)
+
     def add(self, model: Model, trace: Trace, importances: Mapping[str, Importance]) -> None:
         batch = trace.batch
         lengths = [len(example.units) for example in batch.examples]
@@ -43,7 +47,7 @@ class Keeper:
             )
             self.largest.setdefault(name, []).append(largest)
             tops.append(units.nan_to_num(-torch.inf).masked_fill(~_seen(batch, units), -torch.inf).argmax(1))
-        if self.deletes:
+        if self.deletes and tops:
             found = probabilities_without(model, trace, torch.stack(tops, dim=1)).cpu().numpy()  # [B, M]
             for name, values in zip(self.methods, found.T, strict=True):
                 self.without_top.setdefault(name, []).append(values)

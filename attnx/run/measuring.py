@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations, product
 
 import torch
 from torch import Tensor
@@ -40,7 +41,7 @@ def observe(
         Gatherer(metric, explanation, reference, corpus)
         for metric, explanation, reference in pairings(explanations, references, metrics, baselines)
     ]
-    costs = dict.fromkeys(methods, Cost(0.0, 0))
+    costs = dict.fromkeys(methods, Cost(0.0, 0, len(split)))
     seen: dict[str, list[Tensor]] = {name: [] for name in methods}
     on_cpu: set[str] = set()
     rows_seen: list[Tensor] = []
@@ -53,7 +54,7 @@ def observe(
             for name, found in importances.items():
                 seen[name].append(_traits(found.values, batch.mask))
                 on_cpu |= {name} if found.on_cpu else set()
-                costs[name] = Cost(costs[name].seconds + found.seconds, costs[name].passes + found.passes)
+                costs[name] = costs[name].plus(found.seconds, found.passes)
             for gatherer in gatherers:
                 gatherer.add(model, trace, importances, seed)
             if keeper is not None:
@@ -101,14 +102,20 @@ def pairings(
     metrics: tuple[Named, ...],
     baselines: tuple[Named, ...],
 ) -> list[tuple[Named, str | None, str | None]]:
-    """Every metric with every explanation it reads, and with every reference where it compares."""
+    """Every metric with every explanation it reads, and with every reference where it compares.
+
+    References are compared with each other too: a yardstick for how much agreement there is to have.
+    """
     compared = [named.label for named in references]
-    return [
-        (metric, explanation, reference)
-        for metric in metrics
-        for explanation in _tested(metric.component, explanations, baselines)
-        for reference in (compared if "reference" in metric.component.needs else [None])
-    ]
+    found: list[tuple[Named, str | None, str | None]] = []
+    for metric in metrics:
+        tested = _tested(metric.component, explanations, baselines)
+        if "reference" not in metric.component.needs:
+            found += [(metric, explanation, None) for explanation in tested]
+            continue
+        yardsticks = [pair for pair in combinations(compared, 2) if not {*pair} & {*tested}]
+        found += [(metric, *pair) for pair in [*product(tested, compared), *yardsticks]]
+    return found
 
 
 def _tested(

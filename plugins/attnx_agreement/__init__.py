@@ -11,7 +11,8 @@ SHIEH = 'Shieh, "A weighted Kendall\'s tau statistic", Statistics and Probabilit
 def attnx_metrics() -> list[Card]:
     """Rank correlations with a reference, and the entropy of importance."""
     return [
-        Card("kendall", "attnx_agreement.kendall:Kendall", recommends=("gradient", "loo"), citation=JAIN),
+        Card("kendall", "attnx_agreement.kendall:Kendall",
+             recommends=("gradient", "loo"), plain=True, citation=JAIN),
         Card("kendall-topk", "attnx_agreement.kendall_topk:KendallTopK",
              options="attnx_agreement.options:KendallTopKOptions",
              recommends=("gradient", "loo"), citation=JAIN),

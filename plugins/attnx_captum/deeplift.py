@@ -24,6 +24,7 @@ class DeepLift(ImportanceMethod):
     """
 
     needs = ("gradient", "rescale", "reattend")
+    passes = 6  # of the example and of its baseline, there and back
 
     def __init__(self, options: DeepLiftOptions) -> None:
         self.options = options

@@ -15,6 +15,8 @@ class FeatureAblation(ImportanceMethod):
     p(X) − p(X with B_i for X_i), signed: positive where the unit speaks for the class.
     """
 
+    passes = "units"
+
     def __init__(self, options: BaselineOptions) -> None:
         self.options = options
 

@@ -20,6 +20,7 @@ class GradientShap(ImportanceMethod):
 
     def __init__(self, options: GradientShapOptions) -> None:
         self.options = options
+        self.passes = 3 * options.samples  # there and back
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         output = Output(model, trace, target, self.options.of)

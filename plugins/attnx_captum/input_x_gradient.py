@@ -14,6 +14,7 @@ class InputXGradient(ImportanceMethod):
     """
 
     needs = ("gradient",)
+    passes = 3  # there and back
 
     def __init__(self, options: OutputOptions) -> None:
         self.options = options

@@ -17,6 +17,7 @@ class IntegratedGradients(ImportanceMethod):
 
     def __init__(self, options: IntegratedGradientsOptions) -> None:
         self.options = options
+        self.passes = 3 * options.steps  # there and back
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         output = Output(model, trace, target, self.options.of)

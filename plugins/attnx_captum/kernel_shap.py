@@ -19,6 +19,7 @@ class KernelShap(ImportanceMethod):
 
     def __init__(self, options: KernelShapOptions) -> None:
         self.options = options
+        self.passes = options.samples
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         return fitted_weights(draw, SkLearnLinearRegression, model, trace, target, random, self.options)

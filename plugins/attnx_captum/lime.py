@@ -18,6 +18,7 @@ class Lime(ImportanceMethod):
 
     def __init__(self, options: LimeOptions) -> None:
         self.options = options
+        self.passes = options.samples
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         return fitted_weights(self._draw, self._regression, model, trace, target, random, self.options)

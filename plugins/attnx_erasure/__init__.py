@@ -23,7 +23,7 @@ def attnx_metrics() -> list[Card]:
     """What the explanation's top units are worth to the model."""
     return [
         Card("comprehensiveness", "attnx_erasure.comprehensiveness:Comprehensiveness",
-             options="attnx_erasure.options:ErasureCurveOptions", costly=True, citation=DEYOUNG),
+             options="attnx_erasure.options:ErasureCurveOptions", plain=True, citation=DEYOUNG),
         Card("sufficiency", "attnx_erasure.sufficiency:Sufficiency",
-             options="attnx_erasure.options:ErasureCurveOptions", costly=True, citation=DEYOUNG),
+             options="attnx_erasure.options:ErasureCurveOptions", plain=True, citation=DEYOUNG),
     ]  # fmt: skip

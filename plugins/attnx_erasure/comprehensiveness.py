@@ -18,6 +18,7 @@ class Comprehensiveness(Metric):
 
     def __init__(self, options: ErasureCurveOptions) -> None:
         self.bins = options.bins
+        self.passes = len(options.bins)
         self.axis = Axis("probability lost without the top units", "% of units deleted", options.bins)
 
     def __call__(self, evidence: Evidence) -> WithCurve:

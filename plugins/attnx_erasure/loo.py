@@ -20,6 +20,7 @@ class LeaveOneOut(ImportanceMethod):
     """
 
     needs = ("deletion",)
+    passes = "units"
 
     def __init__(self, options: LeaveOneOutOptions) -> None:
         self.options = options

@@ -18,6 +18,7 @@ class Sufficiency(Metric):
 
     def __init__(self, options: ErasureCurveOptions) -> None:
         self.bins = options.bins
+        self.passes = len(options.bins)
         self.axis = Axis("probability lost with the top units alone", "% of units kept", options.bins)
 
     def __call__(self, evidence: Evidence) -> WithCurve:

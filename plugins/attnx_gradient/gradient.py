@@ -2,7 +2,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from attnx import ImportanceMethod, Model, Randomness, Trace, class_output
+from attnx import ImportanceMethod, Model, Passes, Randomness, Trace, class_output
 
 from .options import GradientOptions
 
@@ -15,6 +15,7 @@ class Gradient(ImportanceMethod):
     """
 
     needs = ("gradient",)
+    passes: Passes = 3  # there and back
 
     def __init__(self, options: GradientOptions) -> None:
         self.options = options

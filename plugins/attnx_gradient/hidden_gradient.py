@@ -16,6 +16,7 @@ class HiddenGradient(Gradient):
     """
 
     needs = ("gradient", "hidden", "decode")  # type: ignore[assignment]
+    passes = 0  # from the hidden states on
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         hidden = trace.hidden.detach().requires_grad_()  # [B, L, H]

@@ -19,5 +19,5 @@ def attnx_metrics() -> list[Card]:
     """Whether a hidden state belongs to one unit or to all."""
     return [
         Card("contextualisation", "attnx_influence.contextualisation:Contextualisation",
-             costly=True, citation=MEISTER),
+             plain=True, citation=MEISTER),
     ]  # fmt: skip

@@ -21,6 +21,7 @@ class Contextualisation(Metric):
     family = "context"
     sees = "hidden states"
     reads_explanation = False
+    passes = "units"
     measures = (Measure("contextualisation", "down", (0, 1)),)
 
     def __call__(self, evidence: Evidence) -> Tensor:

@@ -16,6 +16,7 @@ class InfluenceOnStates(ImportanceMethod):
     """
 
     needs = ("gradient", "hidden")
+    passes = "units"
 
     def __init__(self, options: InfluenceOptions) -> None:
         self.options = options

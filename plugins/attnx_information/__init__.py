@@ -13,5 +13,5 @@ def attnx_metrics() -> list[Card]:
     """Mutual information by rank, and its agreement with the ranks."""
     return [
         Card("mi-kendall", "attnx_information.mi_kendall:MiKendall",
-             options="attnx_information.options:MiKendallOptions", costly=True, citation=WEN),
+             options="attnx_information.options:MiKendallOptions", citation=WEN),
     ]  # fmt: skip

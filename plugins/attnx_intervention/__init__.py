@@ -10,11 +10,11 @@ JAIN = 'Jain and Wallace, "Attention is not Explanation", NAACL 2019'
 def attnx_metrics() -> list[Card]:
     """Weights removed, permuted and optimised against the explanation."""
     return [
-        Card("delta-js", "attnx_intervention.delta_js:DeltaJs", costly=True, citation=SERRANO),
-        Card("decision-flip", "attnx_intervention.decision_flip:DecisionFlip", costly=True, citation=SERRANO),
-        Card("flip-fraction", "attnx_intervention.flip_fraction:FlipFraction", costly=True, citation=SERRANO),
+        Card("delta-js", "attnx_intervention.delta_js:DeltaJs", citation=SERRANO),
+        Card("decision-flip", "attnx_intervention.decision_flip:DecisionFlip", plain=True, citation=SERRANO),
+        Card("flip-fraction", "attnx_intervention.flip_fraction:FlipFraction", citation=SERRANO),
         Card("permutation", "attnx_intervention.permutation:Permutation",
-             options="attnx_intervention.options:PermutationOptions", costly=True, citation=JAIN),
+             options="attnx_intervention.options:PermutationOptions", plain=True, citation=JAIN),
         Card("adversarial-attention", "attnx_intervention.adversarial_attention:AdversarialAttention",
-             options="attnx_intervention.options:AdversarialAttentionOptions", costly=True, citation=JAIN),
+             options="attnx_intervention.options:AdversarialAttentionOptions", plain=True, citation=JAIN),
     ]  # fmt: skip

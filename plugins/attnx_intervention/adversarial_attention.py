@@ -35,6 +35,7 @@ class AdversarialAttention(Metric):
     family = "intervention"
     sees = "attention layer"
     reads_explanation = False
+    passes = 20  # of a small encoder, where it must search
     measures = (
         Measure("max-jsd", "down", (0, math.log(2))),
         Measure("exact", "none", (0, 1)),

@@ -20,6 +20,7 @@ class Permutation(Metric):
     family = "intervention"
     sees = "attention layer"
     reads_explanation = False
+    passes = 2  # a hundred times the decoder alone
     measures = (
         Measure("median", "up", (0, 1)),
         Measure("max-weight", "none", (0, 1)),

@@ -11,7 +11,7 @@ def attnx_metrics() -> list[Card]:
     """Agreement with human rationales."""
     return [
         Card("plausibility", "attnx_plausibility.plausibility:Plausibility",
-             options="attnx_plausibility.options:PlausibilityOptions", citation=ERASER),
+             options="attnx_plausibility.options:PlausibilityOptions", plain=True, citation=ERASER),
         Card("eraser", "attnx_plausibility.eraser:Eraser",
              options="attnx_plausibility.options:EraserOptions", citation=ERASER),
         Card("localisation", "attnx_plausibility.localisation:Localisation",

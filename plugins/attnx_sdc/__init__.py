@@ -42,5 +42,6 @@ def attnx_models() -> list[Card]:
 def attnx_metrics() -> list[Card]:
     """Whether the explanation points at the unit that decides the label."""
     return [
-        Card("focus", "attnx_sdc.focus:Focus", options="attnx_sdc.options:FocusOptions", citation=PANDEY),
-    ]
+        Card("focus", "attnx_sdc.focus:Focus",
+             options="attnx_sdc.options:FocusOptions", plain=True, citation=PANDEY),
+    ]  # fmt: skip

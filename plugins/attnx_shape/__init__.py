@@ -10,8 +10,8 @@ def attnx_metrics() -> list[Card]:
     """Three measures of sparsity; none of them says that sparse is better."""
     return [
         Card("nnz", "attnx_shape.nnz:Nnz",
-             options="attnx_shape.options:NnzOptions", citation=PANDEY),
+             options="attnx_shape.options:NnzOptions", plain=True, citation=PANDEY),
         Card("simplex-distance", "attnx_shape.simplex_distance:SimplexDistance", citation=PANDEY),
         Card("entropy", "attnx_shape.entropy:Entropy",
-             options="attnx_shape.options:EntropyOptions", citation=PANDEY),
+             options="attnx_shape.options:EntropyOptions", plain=True, citation=PANDEY),
     ]  # fmt: skip
