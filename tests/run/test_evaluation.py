@@ -20,6 +20,7 @@ from attnx.store.weights import Weights
 from attnx.testing import ToyModel, toy_data
 
 SMALL = {"task": "sdc-error-mode-1:train=40,dev=40,test=60", "training": {"epochs": 5}, "progress": False}
+LIGHT = {**SMALL, "metrics": ["focus", "nnz", "entropy"]}  # without the tests of a plain run
 
 
 def without_timings(report):
@@ -29,7 +30,7 @@ def without_timings(report):
 
 
 def test_same_spec_and_seed_give_the_same_report(tmp_path):
-    reports = [attnx.evaluate(**SMALL, seeds=[0, 1], out=tmp_path / str(i), fresh=True) for i in range(2)]
+    reports = [attnx.evaluate(**LIGHT, seeds=[0, 1], out=tmp_path / str(i), fresh=True) for i in range(2)]
     assert without_timings(reports[0]) == without_timings(reports[1])
 
 
@@ -37,19 +38,19 @@ def test_retrained_weights_give_the_same_report(tmp_path, monkeypatch):
     reports = []
     for i in range(2):
         monkeypatch.setenv("ATTNX_HOME", str(tmp_path / str(i)))
-        reports.append(attnx.evaluate(**SMALL))
+        reports.append(attnx.evaluate(**LIGHT))
     assert without_timings(reports[0]) == without_timings(reports[1])
 
 
 def test_other_seed_gives_another_model(tmp_path):
-    a, b = (attnx.evaluate(**SMALL, seeds=[seed], out=tmp_path) for seed in (0, 1))
+    a, b = (attnx.evaluate(**LIGHT, seeds=[seed], out=tmp_path) for seed in (0, 1))
     assert a.provenance.weights[0] != b.provenance.weights[1]
 
 
 def test_same_run_again_is_read_and_not_computed(tmp_path, monkeypatch):
-    first = attnx.evaluate(**SMALL, out=tmp_path)
+    first = attnx.evaluate(**LIGHT, out=tmp_path)
     monkeypatch.setattr("attnx.run.evaluation.run", lambda *_: pytest.fail("computed again"))
-    assert attnx.evaluate(**SMALL, out=tmp_path) == first
+    assert attnx.evaluate(**LIGHT, out=tmp_path) == first
 
 
 def test_weights_are_reused_when_only_a_metric_is_added(tmp_path, monkeypatch):
@@ -100,7 +101,7 @@ def test_interrupt_leaves_nothing_half_written(tmp_path, monkeypatch):
 
     monkeypatch.setattr("attnx.run.training._optimizer", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        attnx.evaluate(**SMALL, out=tmp_path / "runs")
+        attnx.evaluate(**LIGHT, out=tmp_path / "runs")
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
@@ -176,7 +177,7 @@ def test_groups_partition_the_examples_by_predicted_label():
 
 
 def test_interval_holds_the_mean_and_baselines_are_there():
-    for summary in attnx.evaluate(**SMALL, seeds=[0, 1, 2]).summaries:
+    for summary in attnx.evaluate(**LIGHT, seeds=[0, 1, 2]).summaries:
         if summary.mean is not None:
             assert summary.low - 1e-12 <= summary.mean <= summary.high + 1e-12
         assert set(summary.baselines) == {"random", "uniform"}
@@ -184,9 +185,9 @@ def test_interval_holds_the_mean_and_baselines_are_there():
 
 
 def test_limit_caps_every_split():
-    report = attnx.evaluate(**{**SMALL, "limit": 20})
+    report = attnx.evaluate(**{**LIGHT, "limit": 20})
     assert [report.provenance.data[split] for split in ("train", "dev", "test")] == ["20", "20", "20"]
-    report = attnx.evaluate(**{**SMALL, "limit": "train=30,test=10"})
+    report = attnx.evaluate(**{**LIGHT, "limit": "train=30,test=10"})
     assert [report.provenance.data[split] for split in ("train", "dev", "test")] == ["30", "40", "10"]
 
 
@@ -220,7 +221,7 @@ def test_course_of_training_is_in_the_report():
 
 
 def test_report_survives_json_and_makes_a_frame(tmp_path):
-    report = attnx.evaluate(**SMALL)
+    report = attnx.evaluate(**LIGHT)
     assert attnx.Report.from_json(report.to_json()) == report
     frame = report.to_frame()
     assert len(frame) == len(report.summaries)
@@ -328,4 +329,4 @@ def test_a_model_that_training_did_not_improve_is_measured_with_a_warning():
     assert report.quality[0].best_epoch == 0
     assert "seed 0: no epoch beat the untrained model on dev, so that is what was measured" in report.warnings
     assert "no epoch beat" in report.to_markdown()
-    assert not any("no epoch beat" in warning for warning in attnx.evaluate(**SMALL).warnings)
+    assert not any("no epoch beat" in warning for warning in attnx.evaluate(**LIGHT).warnings)
