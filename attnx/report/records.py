@@ -39,7 +39,7 @@ class Summary(Record):
     family: str
     explanation: str | None  # None: of the model itself, whatever the explanation
     reference: str | None
-    yardstick: bool  # of two references with each other, to compare with
+    yardstick: bool = False  # of two references with each other, to compare with
     group: str  # "all", or "predicted=NAME"
     mean: Number  # over seeds, of the mean over examples
     sd: Number  # over examples
