@@ -19,7 +19,7 @@ from pydantic import Field
 from ..types import Measure
 from .numbers import Number
 from .observations import Key, Measurement
-from .records import Record
+from .provenance import Record
 from .statistics import mean_over_seeds, paired_interval
 
 Array = np.ndarray[Any, np.dtype[np.float64]]

@@ -9,7 +9,8 @@ from pydantic import Field
 
 from ..request.spec import Choice, RunSpec
 from .numbers import Interval, Number, format_number, interval_of
-from .records import ARROWS, SCHEMA, PluginUsed, Record
+from .provenance import PluginUsed, Record
+from .records import ARROWS, SCHEMA
 from .selecting import Unselected
 
 if TYPE_CHECKING:

@@ -6,12 +6,13 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
+from pydantic import Field, PrivateAttr
 
 from ..errors import DataError, UsageError
 from ..request.spec import RunSpec
 from .markdown import page
 from .numbers import Interval, Number, format_number, interval_of
+from .provenance import Provenance, Record, SampleUsed
 from .selecting import Unselected, arguments_of
 
 if TYPE_CHECKING:
@@ -23,12 +24,6 @@ SCHEMA: Literal[1] = 1
 Heading = Literal["faithfulness", "interpretability"]
 Status = Literal["supported", "contradicted", "chance", "unknown"]
 ARROWS = {"up": "↑", "down": "↓", "none": ""}
-
-
-class Record(BaseModel):
-    """What a report is made of: frozen, and nothing in it that is not declared."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Summary(Record):
@@ -100,34 +95,6 @@ class MethodCost(Record):
     method: str
     passes: float  # examples sent through the model for one explanation
     examples: int  # that were explained, over all seeds
-
-
-class PluginUsed(Record):
-    """A plugin that took part, by its exact code."""
-
-    plugin: str
-    distribution: str
-    version: str
-    code: str  # hash of its source files
-
-
-class Provenance(Record):
-    """What the run was computed with."""
-
-    plugins: tuple[PluginUsed, ...]
-    data: dict[str, str]
-    weights: dict[int, str]  # hash of the trained weights, by seed
-    weights_folders: dict[int, str]  # by seed: their folder among the weights that are kept, where they are
-    grouping: str  # what class rows are grouped by
-
-
-class SampleUsed(Record):
-    """The examples of the test split on which the dear tests were run."""
-
-    examples: int
-    of: int  # the test split
-    seed: int  # of the draw, which is the same for every seed of training
-    metrics: tuple[str, ...]  # that were measured on it
 
 
 class VerdictRow(Record):

@@ -20,7 +20,8 @@ from ..report.cautions import cautions, useless_model
 from ..report.findings import StudyReport
 from ..report.gather import gather
 from ..report.observations import SeedResult
-from ..report.records import Provenance, Report, SampleUsed
+from ..report.provenance import Provenance, SampleUsed
+from ..report.records import Report
 from ..report.summarise import costs, curves, quality, summaries
 from ..report.verdict import judge
 from ..request.keep import Keep

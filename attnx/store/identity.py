@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from ..data.access import Source
-from ..report.records import PluginUsed
+from ..report.provenance import PluginUsed
 from ..request.plan import Part, Plan
 from ..request.spec import canonical_json, digest
 from ..types import TaskData
