@@ -1,6 +1,6 @@
 """The frozen things that flow through an evaluation; the shape comments are the contract.
 
-B examples, L columns, K alternatives, C classes, E embedding, H hidden; a mask is True where attention may go.
+B examples, L columns, K alternatives, C classes, E embedding, H hidden; True on a mask: may be attended to.
 """
 
 from __future__ import annotations
