@@ -6,9 +6,11 @@ import json
 import os
 import re
 import shutil
+import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ from ..progress import Progress, Step
 from ..registry.datasets import SHA256, PackageSource, RemoteSource
 from ..request.spec import canonical_json, digest
 from .archives import extract
-from .downloads import check_sha256, download
+from .downloads import check_sha256, download, sha256_of
 from .packages import download_package
 
 MANIFEST = ".attnx.json"
@@ -46,11 +48,13 @@ class Cache:
         """The folder of a source that is here complete, or None."""
         folder = self.folder(source)
         try:
-            sizes = _manifest(folder)["files"]
-            whole = all((folder / name).stat().st_size == size for name, size in sizes.items())
+            files = _manifest(folder)["files"]
+            wrong = next((name for name, kept in files.items() if not _is_kept(folder / name, kept)), "")
         except (OSError, ValueError, KeyError, TypeError, AttributeError):  # no manifest, or not one of ours
             return None
-        return folder if sizes and whole else None
+        if wrong:
+            _tell_changed(folder / wrong)
+        return folder if files and not wrong else None
 
     def obtain(self, source: RemoteSource, label: str) -> Path:
         """The folder of a source, downloaded, verified and unpacked unless it is here."""
@@ -111,8 +115,9 @@ class Cache:
             files = hidden / "files"
             files.mkdir()
             with self._stage(f"{label}: unpacking", archive.stat().st_size) as advance:
-                sizes = extract(archive, source.archive, source.members, files, advance)
-            manifest = {"source": source.provenance, "files": sizes}
+                names = extract(archive, source.archive, source.members, files, advance)
+            kept = {name: _kept(files / name) for name in names}
+            manifest = {"source": source.provenance, "files": kept}
             (files / MANIFEST).write_text(canonical_json(manifest), encoding="utf-8")
             if final.exists():  # damaged, or it would have been found
                 final.rename(hidden / "damaged")
@@ -188,6 +193,24 @@ class _Megabytes:
 
 def _manifest(folder: Path) -> Any:
     return json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+
+
+def _kept(file: Path) -> list[int | str]:
+    """What a file is known by: its size, the system's time of its last change, and its content."""
+    stat = file.stat()
+    return [stat.st_size, stat.st_ctime_ns, sha256_of(file)]
+
+
+def _is_kept(file: Path, kept: Sequence[Any]) -> bool:
+    """Whether a file is what was unpacked; one that was never touched since need not be read for it."""
+    stat = file.stat()
+    size, changed, sha256 = kept
+    return bool(stat.st_size == size and (stat.st_ctime_ns == changed or sha256_of(file) == sha256))
+
+
+@cache  # once for every file
+def _tell_changed(file: Path) -> None:
+    print(f"warning: '{file}' is not what was unpacked: fetching it again", file=sys.stderr)
 
 
 def _archive_of(folder: Path) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ import numpy as np
 from ..errors import DataError
 from ..report.examples import Array, Column, Examples, Scores
 from ..request.keep import LEVELS, Keep
+from .seals import SEAL, check_seal
 
 NUMBERS, TEXTS = "examples.safetensors", "examples.jsonl.gz"
 SCHEMA = 1
@@ -80,6 +82,8 @@ def read_examples(folder: Path) -> Examples:
     from safetensors import SafetensorError, safe_open
 
     try:
+        if os.path.isfile(folder / SEAL):
+            check_seal(folder, (NUMBERS, TEXTS))
         with safe_open(folder / NUMBERS, framework="np") as file:
             about = json.loads((file.metadata() or {})["about"])
             numbers = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118

@@ -7,12 +7,13 @@ import os
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from stat import S_ISDIR
+from stat import S_ISREG
 from typing import Any
 
 import torch
 
 from ..data.access import Source
+from ..data.downloads import sha256_of
 from ..report.provenance import PluginUsed
 from ..request.plan import Part, Plan
 from ..request.spec import canonical_json, digest
@@ -115,18 +116,29 @@ def _named_in_options(parts: Sequence[Part], source: Source) -> list[Any]:
     return found
 
 
-def _stamps(path: Path) -> list[list[str | int]]:
-    """What changes when a file, or any file of a folder, does; nothing for what cannot be looked at."""
+def _stamps(path: Path) -> list[list[str]]:
+    """What a file, or every file of a folder, holds; nothing for what cannot be looked at."""
     path = Path(os.path.expanduser(path))
-    found: list[list[str | int]] = []
+    found: list[list[str]] = []
     for file in sorted(path.rglob("*")) if os.path.isdir(path) else [path]:
         try:
             stat = file.stat()
+            if S_ISREG(stat.st_mode):
+                place = file.resolve()
+                found.append([str(place), _content(place, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)])
         except (OSError, ValueError):  # no such file, or one that may not be read, or no name for one
             continue
-        if not S_ISDIR(stat.st_mode):
-            found.append([str(file.resolve()), stat.st_size, stat.st_mtime_ns])
     return found
+
+
+@cache
+def _content(file: Path, *_: int) -> str:
+    """The hash of a file, computed again when its stamps say that it may have changed.
+
+    A size and a time of writing can be kept by whoever edits a file; the time of its last change of
+    any kind is the system's own.
+    """
+    return sha256_of(file)
 
 
 def code_hash(package: str) -> str:

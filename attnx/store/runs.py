@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -15,8 +16,9 @@ from ..request.keep import LEVELS, Keep
 from ..request.spec import digest
 from .examples import KeptIn, kept_level, write_examples
 from .home import home, in_the_way, written_aside
+from .seals import check_seal, seal
 
-PAGE = "report.html"  # of a run and of a study
+REPORT, PAGE = "report.json", "report.html"  # a study has such a page too
 
 
 class Runs:
@@ -31,6 +33,12 @@ class Runs:
         if os.path.isfile(folder):
             raise in_the_way(folder)
         report = read_report(folder)
+        if report is None or report.fingerprint != fingerprint:
+            if os.path.isfile(folder / REPORT):
+                print(
+                    f"warning: '{folder / REPORT}' is not what was written: computing again", file=sys.stderr
+                )
+            return None
         kept = kept_level(folder) if keep != "none" else keep
         return report if LEVELS.index(kept) >= LEVELS.index(keep) else None
 
@@ -68,10 +76,11 @@ class Runs:
     def write(self, report: Report, examples: Examples | None = None) -> Path:
         final = self.folder(report.fingerprint)
         with written_aside(final) as folder:
-            (folder / "report.json").write_text(report.to_json(), encoding="utf-8")
+            (folder / REPORT).write_text(report.to_json(), encoding="utf-8")
             (folder / "report.md").write_text(report.to_markdown(), encoding="utf-8")
             if examples is not None:
                 write_examples(examples, folder)
+            seal(folder, report.fingerprint)
         write_page(report.with_examples(examples), final)
         return final
 
@@ -84,11 +93,29 @@ class Runs:
 
 
 def read_report(folder: Path) -> Report | None:
-    """A report, or None where no file is, or one of another version or damaged."""
+    """A report, or None where no file is, or one of another version, damaged or edited."""
+    while True:
+        before = _which(folder)
+        report = _read_sealed(folder)
+        if report is not None or _which(folder) == before:  # or a writer has just replaced the folder
+            return report
+
+
+def _which(folder: Path) -> int:
+    """What tells a folder from another of the same name."""
     try:
-        report = Report.from_json((folder / "report.json").read_text(encoding="utf-8"))
+        return folder.stat().st_ino
+    except OSError:
+        return 0
+
+
+def _read_sealed(folder: Path) -> Report | None:
+    try:
+        report = Report.from_json((folder / REPORT).read_text(encoding="utf-8"))
+        if check_seal(folder, [REPORT]) != report.fingerprint:
+            return None
         return report.with_examples(KeptIn(folder))
-    except (FileNotFoundError, NotADirectoryError, ValueError):
+    except (FileNotFoundError, NotADirectoryError, KeyError, TypeError, ValueError, RecursionError):
         return None
 
 

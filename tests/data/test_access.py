@@ -239,5 +239,5 @@ def test_datasets_of_plugins_join_the_projects_own_and_clash_by_name(
     more = "{schema: 1, datasets: {%s: {summary: More., licence: CC0-1.0}}}"
     joined = read_registry([Plugin("p", "dist", "1", registry=more % "columns")])
     assert set(joined.datasets) == {"rows", "columns"}
-    with pytest.raises(PluginError, match=r"datasets\.rows is given twice"):
+    with pytest.warns(UserWarning, match=r"datasets\.rows is given twice"):
         read_registry([Plugin("p", "dist", "1", registry=more % "rows")])

@@ -214,3 +214,19 @@ def test_the_rest_is_left_alone_while_it_is_being_fetched(root: Path, sha256: st
     assert path.exists()
     Cache(root).remove_rest()
     assert not path.exists()
+
+
+def test_a_file_edited_with_size_and_time_kept_is_fetched_again(
+    server: Server, root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = dataset(server.at("/rows.tar", whole(ARCHIVE)))
+    source = Source(datasets={"rows": rows}, cache=root)
+    file = source.fetch("rows").folder / "rows.csv"
+    stat, content = file.stat(), file.read_bytes()
+    file.write_bytes(bytes([content[0] ^ 1]) + content[1:])
+    os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    assert source.where("rows") is None
+    assert (source.fetch("rows").folder / "rows.csv").read_bytes() == content
+    assert capsys.readouterr().err.count("is not what was unpacked: fetching it again") == 1
+    file.touch()  # another time alone is no damage
+    assert source.where("rows") is not None

@@ -58,7 +58,7 @@ def test_a_run_is_found_as_it_was_written(tmp_path: Path) -> None:
     folder = runs.write(report())
     assert folder == runs.folder("0123456789abcdef")
     assert runs.find("0123456789abcdef") == report()
-    assert files(folder) == {"report.html", "report.json", "report.md"}
+    assert files(folder) == {"report.html", "report.json", "report.md", "seal.json"}
     assert list(runs) == [report()]
 
 
@@ -143,7 +143,7 @@ def test_writers_at_the_same_time_leave_one_whole_run(tmp_path: Path) -> None:
         thread.join()
     assert failures == []
     assert files(tmp_path) == {"0123456789abcdef"} | {
-        f"0123456789abcdef/report.{kind}" for kind in ("html", "json", "md")
+        f"0123456789abcdef/{name}" for name in ("report.html", "report.json", "report.md", "seal.json")
     }
 
 
