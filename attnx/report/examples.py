@@ -104,8 +104,8 @@ class Examples(Sequence[KeptExample]):
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """The importance methods whose scores are kept, attention first where it is one of them."""
-        return tuple(sorted(self.scores, key=lambda name: name != "attention"))
+        """The importance methods whose scores are kept, the model's own attention first."""
+        return tuple(self.scores)
 
     @property
     def keep(self) -> Keep:

@@ -58,7 +58,7 @@ def page(report: Report) -> str:
     if by_class:
         lines += [
             "",
-            f"## By class ({report.provenance.grouping})",
+            "## By class (predicted label)",
             "",
             *_table(
                 ("measure", "explanation", "reference", "class", "mean", "interval", "sd", "n", "undefined"),

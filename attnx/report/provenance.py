@@ -27,7 +27,6 @@ class Provenance(Record):
     data: dict[str, str]
     weights: dict[int, str]  # hash of the trained weights, by seed
     weights_folders: dict[int, str]  # by seed: their folder among the weights that are kept, where they are
-    grouping: str  # what class rows are grouped by
 
 
 class SampleUsed(Record):

@@ -117,7 +117,7 @@ def run(
     workshop = Workshop(data, device, weights, progress)
     metrics = _named(plan.metrics)
     followed = followed_metrics(plan)
-    own = ["attention"] if "attention" in plan.model.provides else []
+    own = [plan.own] if plan.own and "attention" in plan.model.provides else []
     shown = tuple(dict.fromkeys([*own, *(named.label for named in (*explanations, *references))]))
     deletes = "deletion" in {*plan.task.provides, *plan.model.provides}
     # An object has no name by which a course of training could be known again.
@@ -170,7 +170,6 @@ def run(
             data=data_used(data),
             weights=hashes,
             weights_folders=names,
-            grouping="predicted label",
         ),
         environment=environment(device, results[0].observation.on_cpu),
         quality=quality(results, data),

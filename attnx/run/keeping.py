@@ -22,7 +22,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 class Keeper:
     """Gathers the scores of some importance methods batch by batch."""
 
-    methods: Sequence[str]  # "attention" may be among them, whether or not it was asked for
+    methods: Sequence[str]  # the model's attention may be among them, asked for or not
     deletes: bool  # units can be deleted, so that the probability without the top one is known
     lengths: list[Array] = field(default_factory=list)
     shares: dict[str, list[Array]] = field(default_factory=dict)

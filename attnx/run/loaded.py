@@ -184,7 +184,7 @@ class Run:
         )
 
     def _usual_methods(self, plan: Plan) -> list[str]:
-        own = ["attention"] if "attention" in plan.model.provides else []
+        own = [plan.own] if plan.own and "attention" in plan.model.provides else []
         report = self.report
         asked = [c.method for c in report.costs if c.method not in report.baseline_names] if report else []
         return list(dict.fromkeys([*own, *asked])) or ["gradient"]
