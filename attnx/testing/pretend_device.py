@@ -21,6 +21,7 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
+from torch.utils._mode_utils import no_dispatch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
@@ -204,6 +205,9 @@ def _computed(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
         out = func(*inner_args, **inner_kwargs)
         if not elsewhere:
             return out
+        if torch.Tag.inplace_view in func.tags:  # the shape that is said changes with the shape that is
+            with no_dispatch():
+                func(*args, **kwargs)
         known = {id(tensor.here): tensor for tensor in elsewhere}  # what an operation in place gives back
         return tree_map(lambda t: _outer(t, known), out)
 

@@ -42,12 +42,12 @@ def linear_fcam() -> Made:
     return _fcam("linear")
 
 
-def mlp_fcam() -> Made:
-    return _fcam("mlp")
+def mlp_fcam(seed: int = 0) -> Made:
+    return _fcam("mlp", seed)
 
 
-def _fcam(classifier: Any) -> Made:
-    torch.manual_seed(0)
+def _fcam(classifier: Any, seed: int = 0) -> Made:
+    torch.manual_seed(seed)
     data = SdcText(SdcTextOptions()).sample()
     model = Fcam.build(data, ToyModel().projection, FcamOptions(layer=1, classifier=classifier))
     with torch.no_grad():
@@ -57,7 +57,7 @@ def _fcam(classifier: Any) -> Made:
     return model, data.test[:10]
 
 
-def query_bilstm() -> Made:
+def query_bilstm(seed: int = 0) -> Made:
     """Texts of two to nine words with a question, start and end marks off the mask."""
     generator = torch.Generator().manual_seed(1)
     examples = []
@@ -67,7 +67,7 @@ def query_bilstm() -> Made:
         units, query = tuple(f"w{w}" for w in words), tuple(f"w{w}" for w in asked)
         examples.append(Example(f"q-{i}", units, i % 3, query=query))
     data = TaskData(tuple(examples), (), (), ("a", "b", "c"))
-    torch.manual_seed(0)
+    torch.manual_seed(seed)
     model = BiLstm.build(data, ToyModel().projection, BiLstmOptions(hidden=6, embedding=8))
     with torch.no_grad():
         for parameter in model.parameters():

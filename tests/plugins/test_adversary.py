@@ -195,14 +195,15 @@ def test_the_optimum_is_that_of_an_exhaustive_search() -> None:
             assert (found >= 0.95 * expected).all()
 
 
-@pytest.mark.parametrize("make", [mlp_fcam, query_bilstm])
-def test_a_search_that_starts_from_mixtures_goes_farther_on_average(make: Make) -> None:
-    evidence = evidence_of(*make())
-    means = []
-    for mixtures in (0, 2):
-        options = AdversarialAttentionOptions(steps=250, mixtures=mixtures)
-        means.append(measure(AdversarialAttention(options), evidence)[:, 0].mean())
-    assert means[1] > 1.05 * means[0]
+@pytest.mark.parametrize(("make", "gain"), [(mlp_fcam, 1.1), (query_bilstm, 1.02)])
+def test_a_search_that_starts_from_mixtures_goes_farther_on_average(make: Any, gain: float) -> None:
+    means = torch.zeros(2, dtype=torch.float64)
+    for seed in range(4):
+        evidence = evidence_of(*make(seed))
+        for column, mixtures in enumerate((0, 2)):
+            options = AdversarialAttentionOptions(steps=250, mixtures=mixtures)
+            means[column] += measure(AdversarialAttention(options), evidence)[:, 0].mean() / 4
+    assert means[1] > gain * means[0]
 
 
 def test_searches_start_from_mixtures_first_and_at_random_where_there_are_none() -> None:

@@ -128,18 +128,14 @@ class Sometimes(Metric):
         return torch.where(count >= 3, 1.0, torch.nan)
 
 
-def test_objects_need_no_registration_and_are_not_stored(tmp_path):
-    report = attnx.evaluate(
-        ToyTask(),
-        ToyModel,
-        metrics=[Sometimes(), "nnz"],
-        training={"epochs": 2},
-        out=tmp_path,
-        progress=False,
-    )
+def test_objects_need_no_registration_and_are_stored_only_where_asked(home):
+    asked = {"metrics": [Sometimes(), "nnz"], "training": {"epochs": 2}, "progress": False}
+    report = attnx.evaluate(ToyTask(), ToyModel, **asked)
     assert report.spec.task.name == "ToyTask"
     assert report.select("sometimes").mean == 1.0
-    assert list(tmp_path.iterdir()) == []
+    assert not list(home.glob("runs/*"))
+    asked_for = attnx.evaluate(ToyTask(), ToyModel, **asked, out=home / "asked")
+    assert [folder.name for folder in (home / "asked").iterdir()] == [asked_for.fingerprint]
 
 
 def test_ready_model_is_measured_as_it_is():

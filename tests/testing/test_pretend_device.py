@@ -65,6 +65,7 @@ ALLOWED: dict[str, Case] = {
     "made there": lambda there, here: there + torch.ones(3, device=there.device),
     "one-hot": lambda there, here: nn.functional.one_hot(there.long(), 6) + there[..., None],
     "quantile": lambda there, here: there.quantile(0.5, dim=1),
+    "turned in place": lambda there, here: there.clone().transpose_(0, 1) @ torch.ones_like(there),
     "to another": lambda there, here: there + here.to(there),
     "to another type": lambda there, here: there.to(torch.float64) + here.to(there.device, torch.float64),
 }
