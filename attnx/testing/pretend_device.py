@@ -148,8 +148,8 @@ def _called(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, A
 def _made(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What a function gives, on the device that it is asked for or that its tensors are on."""
     asked = kwargs.get("device")
-    kwargs = kwargs if asked is None else {**kwargs, "device": CPU}
     there = _is_accelerator(asked) if asked is not None else func is Tensor.new_tensor and _any(args)
+    kwargs = {**kwargs, "device": CPU} if asked is not None and there else kwargs
     if there and _is_on_cpu(kwargs.get("generator")):
         raise RuntimeError("Expected a 'cuda' device type for generator but found 'cpu'")
     within = _Within() if asked is None and _any((args, kwargs)) else nullcontext()  # type: ignore[no-untyped-call]
@@ -188,7 +188,7 @@ def _moved(tensor: Any, device: torch.device) -> Tensor:
     return moved.detach() if isinstance(tensor, torch.nn.Parameter) or not tensor.requires_grad else moved
 
 
-def _computed(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _computed(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A kernel, below autograd: all its tensors are on one device."""
     tensors = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, Tensor)]
     elsewhere = [tensor for tensor in tensors if isinstance(tensor, Elsewhere)]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 from retraining_labs import SMALL
+from tiny_checkpoints import save
 
 import attnx
 from attnx.errors import UsageError
@@ -29,6 +30,7 @@ def needs_no_options(component: Component) -> bool:
     return options is None or not any(field.is_required() for field in options.model_fields.values())
 
 
+OF_LAYERS = [c.name for c in INSTALLED.of_kind("importance") if "layers" in c.needs]
 IMPORTANCES = [c.name for c in INSTALLED.of_kind("importance") if needs_no_options(c)]
 METRICS = [c.name for c in INSTALLED.of_kind("metric") if needs_no_options(c)]
 STUDIES = [c.name for c in INSTALLED.of_kind("study")]
@@ -105,14 +107,29 @@ def test_every_importance_and_metric(kind: str, asked: dict[str, Any]) -> None:
 
 
 def test_nothing_is_left_out() -> None:
-    deeplift = {"deeplift"}  # not for the models above: the law of devices runs it on a toy
-    for kind, names in (("explanations", set(IMPORTANCES) - deeplift), ("metrics", set(METRICS))):
+    elsewhere = {"deeplift", *OF_LAYERS}  # not for the models above: the law of devices runs it on a toy
+    for kind, names in (("explanations", set(IMPORTANCES) - elsewhere), ("metrics", set(METRICS))):
         assert names <= {name for allowed in WITHIN[kind].values() for name in allowed}
 
 
 @pytest.mark.parametrize("model", READERS_OF_WORDS)
 def test_every_model_is_trained_and_measured(model: str) -> None:
     require_same(*both(task=WORDS, model=model, metrics=("entropy",)))
+
+
+@pytest.mark.parametrize(
+    ("model", "saved", "explanations"),
+    [
+        ("hf:checkpoint=", "encoder", ["attention"]),
+        ("hf-classifier:checkpoint=", "classifier", OF_LAYERS),
+        ("hf-causal:labels=one+two,checkpoint=", "language-model", OF_LAYERS),
+    ],
+)
+def test_every_checkpoint_is_read_and_measured(
+    model: str, saved: str, explanations: list[str], tmp_path: Path
+) -> None:
+    named = f"{model}{save(saved, tmp_path / saved)}"
+    require_same(*both(task=WORDS, model=named, explanations=explanations, metrics=("importance-entropy",)))
 
 
 @pytest.mark.parametrize("projection", PROJECTIONS)

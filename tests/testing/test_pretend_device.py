@@ -87,6 +87,12 @@ def test_a_tensor_says_where_it_is(pair: tuple[Tensor, Tensor]) -> None:
     assert float(there[1, 2]) == 5.0
 
 
+def test_a_device_without_numbers_stays_what_it_is(pair: tuple[Tensor, Tensor]) -> None:
+    with torch.device("meta"):  # libraries build a module there before its weights are read
+        assert nn.Linear(2, 3).weight.is_meta
+    assert torch.empty_like(pair[0], device="meta").is_meta
+
+
 def test_gradients_cross_from_one_device_to_the_other(pair: tuple[Tensor, Tensor]) -> None:
     there, here = pair[0].requires_grad_(), pair[1].requires_grad_()
     (there.cpu() * 2 + here.to(there.device).cpu() * 3).sum().backward()
