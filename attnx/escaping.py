@@ -13,6 +13,7 @@ from typing import Any
 # Control characters, and marks that turn the direction of what follows: they can forge what a reader sees.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+LONGEST = 2000  # characters of a message
 _MARKDOWN = re.compile(r"([\\`*_\[\]|~])")
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -33,6 +34,12 @@ _LATEX = {
     "–": "--",
     "·": r"\textperiodcentered{}",
 }
+
+
+def shortened(text: str) -> str:
+    """Text of any length as a message shows it: words that go on and on, and the whole, are cut."""
+    text = re.sub(r"\S{300,}", lambda word: f"{word[0][:200]}…{word[0][-50:]}", text)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 def printable(text: str, *, lines: bool = False) -> str:

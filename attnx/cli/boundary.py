@@ -14,9 +14,7 @@ from typing import Any
 import typer
 
 from ..errors import FAULT, AttnxError, MachineError, PluginError, UsageError, out_of_memory
-from ..escaping import printable
-
-LONGEST = 2000  # characters of an error that are shown
+from ..escaping import printable, shortened
 
 
 def answer(program: Callable[[], Any]) -> None:
@@ -140,10 +138,8 @@ def _place(error: BaseException) -> str:
 
 
 def _leave(message: str, code: int) -> None:
-    line = printable(" ".join(message.split("\n")))
-    shown = line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
     try:
-        print("error:", shown, file=sys.stderr)
+        print("error:", printable(shortened(" ".join(message.split("\n")))), file=sys.stderr)
         sys.stdout.flush()
     except (OSError, AttributeError):  # it cannot be told; the exit code says it
         _give_up_stdout()
@@ -163,4 +159,4 @@ def _give_up_stdout() -> None:
 
 def _warn(message: Warning | str, *_: object) -> None:
     """A library's warning in one line, each once, as Python decides."""
-    print("warning:", printable(" ".join(str(message).split())), file=sys.stderr)
+    print("warning:", printable(shortened(" ".join(str(message).split()))), file=sys.stderr)

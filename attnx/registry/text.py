@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import PluginError
+from .plain_yaml import load_yaml
 
 if TYPE_CHECKING:
     from ..host.plugins import Plugin
@@ -43,12 +44,10 @@ def registry_texts(plugins: Iterable[Plugin]) -> list[tuple[str, str]]:
 
 def parse_yaml(text: str, origin: str) -> Any:
     """YAML as plain data; an error says where the text came from."""
-    import yaml  # a list of what is installed would take a fifth longer
-
     try:
-        return yaml.load(text, Loader=yaml.CSafeLoader)
-    except yaml.YAMLError as error:
-        raise PluginError(f"{origin}: not valid YAML: {' '.join(str(error).split())}") from error
+        return load_yaml(text)
+    except ValueError as error:
+        raise PluginError(f"{origin}: not valid YAML: {error}") from error
 
 
 def summaries(plugins: Iterable[Plugin], section: str) -> dict[str, str] | None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 
 from ..errors import UsageError, did_you_mean
+from ..registry.plain_yaml import load_yaml
 from .spec import Choice, Limit, Options, RunSpec
 
 MOST_SEEDS = 10_000
@@ -56,11 +56,11 @@ def parse_seeds(text: str) -> tuple[int, ...]:
 def read_fields(path: Path, of: type[Options]) -> dict[str, Any]:
     """The fields of a YAML file, all of which that class has."""
     try:
-        fields = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+        fields = load_yaml(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"Cannot read spec '{path}': {error.strerror}.") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise UsageError(f"Spec '{path}' is not valid YAML: {' '.join(str(error).split())}.") from error
+    except ValueError as error:
+        raise UsageError(f"Spec '{path}' is not valid YAML: {error}.") from error
     if not isinstance(fields, dict):
         raise UsageError(f"Spec '{path}' must be a mapping, as 'seeds: [0, 1]'.")
     known = list(of.model_fields)
