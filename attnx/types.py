@@ -160,15 +160,9 @@ class Trace:
 
     @classmethod
     def of(
-        cls,
-        batch: Batch,
-        embeddings: Tensor,
-        logits: Tensor,
-        *,
-        attention: Tensor | None = None,
-        scores: Tensor | None = None,
-        hidden: Tensor | None = None,
-    ) -> Trace:
+        cls, batch: Batch, embeddings: Tensor, logits: Tensor, *,
+        attention: Tensor | None = None, scores: Tensor | None = None, hidden: Tensor | None = None,
+    ) -> Trace:  # fmt: skip
         """A trace of a model that does not reveal everything: what it does not is NaN, off the mask 0."""
         unknown = torch.where(batch.mask, torch.nan, 0.0).to(embeddings)  # [B, L]
         return cls(
@@ -241,6 +235,7 @@ class Measure:
     bounds: tuple[float, float]
     best: float | None = None  # the best attainable, where that is not the bound on the better side
     easier: Direction = "none"  # which way is easier to use for a person, where neither is more true
+    chance: float | None = None  # what knows nothing has, where random scores cannot be put in its place
 
 
 class WithCurve(NamedTuple):

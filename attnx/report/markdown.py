@@ -107,20 +107,18 @@ def _warnings(report: Report) -> list[str]:
 
 def _verdicts(report: Report) -> list[str]:
     """The verdict in words, headings first."""
-    from .phrases import STATUS_IN_WORDS, row_in_words
+    from .phrases import STATUS_IN_WORDS, answer, row_in_words, yardsticks
 
     lines = ["## Verdict", ""] if report.verdicts else []
     for v in report.verdicts:
         if v.family is None:
-            lines += [
-                f"**{markdown(v.explanation)}, {v.heading}: {STATUS_IN_WORDS[v.status]}.** "
-                f"{markdown(v.reason)}.",
-                "",
-            ]
+            question, said, reason = answer(v)
+            lines += [f"**{markdown(question)} {said}:** {markdown(reason)}.", ""]
             continue
         said = v.reason.partition(": ")[0]
         lines += [f"- {v.family}: **{STATUS_IN_WORDS[v.status]}**, {markdown(said)}", ""]
         lines += [f"    - {markdown(row_in_words(row))} (sees: {row.sees})" for row in v.rows]
+        lines += [f"    - {markdown(line)}" for line in yardsticks(report) if v.family == "agreement"]
         lines += [""]
     return lines
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from ..types import Family
 from .numbers import format_number
-from .records import Status, VerdictRow
+from .records import Heading, Report, Status, Verdict, VerdictRow
 
 STATUS_IN_WORDS: Final[dict[Status, str]] = {
     "supported": "supported",
@@ -31,7 +31,7 @@ CLAUSES: Final[dict[Family, dict[Status, str]]] = {
         "unknown": "moving attention weights gives no clear answer",
     },
     "agreement": {
-        "supported": "it ranks units as {references} do",
+        "supported": "it ranks units more like {references} than random scores do",
         "contradicted": "it ranks units against {references}",
         "chance": "it agrees with {references} no more than random scores do",
         "unknown": "its agreement with {references} gives no clear answer",
@@ -49,10 +49,10 @@ CLAUSES: Final[dict[Family, dict[Status, str]]] = {
         "unknown": "whether it finds the units that are known to matter is not clear",
     },
     "context": {
-        "supported": "a hidden state still stands for its unit",
-        "contradicted": "a hidden state does not stand for its unit",
-        "chance": "a hidden state stands for its unit no more than for any other",
-        "unknown": "whether a hidden state stands for its unit is not clear",
+        "supported": "a hidden state speaks of some units more than of others",
+        "contradicted": "a hidden state speaks of all units alike",
+        "chance": "a hidden state speaks of all units alike, so that a weight on it is no weight on its unit",
+        "unknown": "whether a hidden state still stands for its unit is not clear",
     },
     "shape": {
         "supported": "it singles out fewer units than random scores do",
@@ -74,6 +74,36 @@ SEEN: Final[dict[str, str]] = {
     "scores": "sees the scores alone",
     "rationale": "sees the known units",
 }
+
+
+# What a reader came to ask, under each heading, and the answer.
+QUESTIONS: Final[dict[Heading, str]] = {
+    "faithfulness": "Does {explanation} say what the model uses?",
+    "interpretability": "Can a person use it?",
+}
+ANSWERS: Final[dict[Status, str]] = {
+    "supported": "Yes, as far as these tests see",
+    "contradicted": "No",
+    "chance": "No better than chance",
+    "unknown": "These tests cannot tell",
+}
+
+
+def answer(verdict: Verdict) -> tuple[str, str, str]:
+    """Question, answer and reason of a heading."""
+    question = QUESTIONS[verdict.heading].format(explanation=verdict.explanation)
+    return question, ANSWERS[verdict.status], verdict.reason
+
+
+def yardsticks(report: Report) -> list[str]:
+    """How far the references agree with each other: what an agreement can be compared with."""
+    shown = {(row.metric, row.measure) for v in report.verdicts for row in v.rows if row.reference}
+    return [
+        f"for comparison: {s.explanation} and {s.reference} agree with each other at {s.metric} "
+        f"{s.measure} {s.shown}"
+        for s in report.summaries
+        if s.yardstick and s.group == "all" and (s.metric, s.measure) in shown
+    ]
 
 
 def clause(family: Family, status: Status, references: Sequence[str | None]) -> str:

@@ -12,8 +12,8 @@ from rich.text import Text
 from ..escaping import printable
 from .findings import StudyReport
 from .numbers import format_number
-from .phrases import SEEN, STATUS_IN_WORDS, row_in_words
-from .records import Report, Summary
+from .phrases import SEEN, STATUS_IN_WORDS, answer, row_in_words, yardsticks
+from .records import Report, Summary, Verdict
 from .tables import print_table, screen
 
 
@@ -79,27 +79,42 @@ def _header(report: Report) -> str:
     return printable(header, lines=True)
 
 
+MOST_ROWS = 30  # of measures that a person reads through
 STYLES = {"supported": "bold green", "contradicted": "bold red", "chance": "bold yellow", "unknown": "bold"}
 
 
 def _print_verdicts(report: Report, console: Console) -> None:
-    """The verdict on every explanation: each heading, and below it a line for every family of evidence."""
-    for v in report.verdicts:
-        heading = v.family is None
-        line = Text(f"{printable(v.explanation)} · {v.heading}: " if heading else f"  {v.family}: ")
-        line.append(STATUS_IN_WORDS[v.status], STYLES[v.status])
-        console.print(line)
-        said = v.reason if heading else v.reason.partition(": ")[0]
-        console.print(Padding(Text(f"{printable(said)}."), (0, 0, 0, 2 if heading else 4), expand=False))
-        for row in v.rows:
-            console.print(
-                Padding(Text(printable(row_in_words(row)), style="dim"), (0, 0, 0, 4), expand=False)
-            )
-        if v.rows:
-            seen = dict.fromkeys(SEEN[row.sees] for row in v.rows)
-            console.print(Padding(Text(f"({'; '.join(seen)})", style="dim"), (0, 0, 0, 4), expand=False))
-    if report.verdicts:
+    """For every explanation the answers first, then the evidence, family by family."""
+    for explanation in dict.fromkeys(v.explanation for v in report.verdicts):
+        mine = [v for v in report.verdicts if v.explanation == explanation]
+        for v in mine:
+            if v.family is None:
+                question, said, reason = answer(v)
+                line = Text(f"{printable(question)} ").append(said, STYLES[v.status])
+                console.print(line.append(f": {printable(reason)}."))
         console.print()
+        for v in mine:
+            if v.family is None:
+                console.print(Text(f"evidence of {v.heading}", style="bold"))
+            else:
+                _print_family(v, report, console)
+        console.print()
+
+
+def _print_family(v: Verdict, report: Report, console: Console) -> None:
+    """What one family of evidence says, and below it the numbers that decided."""
+    line = Text(f"  {v.family}: ").append(STATUS_IN_WORDS[v.status], STYLES[v.status])
+    seen = "; ".join(dict.fromkeys(SEEN[row.sees] for row in v.rows))
+    console.print(line.append(f" ({seen})"))
+    console.print(_indented(f"{v.reason.partition(': ')[0]}.", 4))
+    for row in v.rows:
+        console.print(_indented(row_in_words(row), 4, "dim"))
+    for said in yardsticks(report) if v.family == "agreement" else ():
+        console.print(_indented(said, 4, "dim"))
+
+
+def _indented(text: str, by: int, style: str = "") -> Padding:
+    return Padding(Text(printable(text), style=style), (0, 0, 0, by), expand=False)
 
 
 def _origin(data: Mapping[str, str]) -> str:
@@ -111,7 +126,10 @@ def _origin(data: Mapping[str, str]) -> str:
 
 def _print_measures(report: Report, console: Console) -> None:
     """A line for every measure; with several explanations, those of each below its name."""
-    rows = [summary for summary in report.summaries if summary.group == "all"]
+    rows = [s for s in report.summaries if s.group == "all" and not s.yardstick]
+    if len(rows) > MOST_ROWS:
+        console.print(Text(f"all {len(rows)} measures, with random and uniform scores: in the report's page"))
+        return
     compared = any(row.reference for row in rows)
     explanations = list(dict.fromkeys(row.explanation for row in rows))
     several = len([name for name in explanations if name]) > 1

@@ -85,19 +85,25 @@ def judge(
 
 
 def _tested(results: Sequence[SeedResult], explanation: str, own: str, random: str) -> list[Tested]:
-    """The headline of every metric of an explanation that has random scores beside it."""
+    """The headline of every metric of an explanation that has random scores, or chance, beside it."""
     first = results[0].observation.measurements
     found = []
     for m in first:
         mine = m.explanation == explanation or (m.explanation is None and explanation == own)
         beside = next((b for b in first if b.key == (m.metric, random, m.reference)), None)
         headline = _headline(m)
-        if not mine or m.reference == explanation or beside is None or headline is None:
+        if not mine or m.reference == explanation or headline is None:
             continue
         column, better = headline
         measure = m.measures[column]
         bound = measure.bounds[1] if better == "up" else measure.bounds[0]
-        values, others = (_over_seeds(results, like)[:, :, column] for like in (m, beside))  # [S, N]
+        values = _over_seeds(results, m)[:, :, column]  # [S, N]
+        if beside is not None:
+            others = _over_seeds(results, beside)[:, :, column]
+        elif measure.chance is not None:
+            others = np.where(np.isnan(values), np.nan, measure.chance)
+        else:
+            continue
         best = bound if measure.best is None else measure.best
         found.append(
             Tested(m.metric, measure.name, m.family, m.sees, m.reference, better, best, values, others)
@@ -190,8 +196,11 @@ def _of_family(
 
 
 def _of_heading(heading: Heading, explanation: str, lines: Sequence[Verdict], useless: str) -> Verdict:
-    """Follows the first family, the most trusted, that can tell; names those that say otherwise."""
-    leading = next((line for line in lines if line.status != "unknown"), lines[0])
+    """Follows the most trusted family with a test that may decide; names those that say otherwise.
+
+    Where that family cannot tell, neither can the heading: less trusted ones do not step in.
+    """
+    leading = next((line for line in lines if any(row.decides for row in line.rows)), lines[0])
     others = [
         line for line in lines if line is not leading and line.status not in (leading.status, "unknown")
     ]

@@ -13,8 +13,8 @@ class Contextualisation(Metric):
 
     H(g_{h_p}(x)) / log n averaged over the hidden states p of the n units, where g_{h_p}(x_i) is
     ‖∂‖h_p‖₂/∂X_i‖₂ normalised over units i. Near 0 a weight on a hidden state is a weight on its
-    unit. Undefined for fewer than
-    two units and where no unit influences any hidden state.
+    unit, at 1 it speaks of all units alike.
+    Undefined for fewer than two units and where no unit influences any hidden state.
     """
 
     needs = ("gradient", "hidden")
@@ -22,7 +22,7 @@ class Contextualisation(Metric):
     sees = "hidden states"
     reads_explanation = False
     passes = "units"
-    measures = (Measure("contextualisation", "down", (0, 1)),)
+    measures = (Measure("contextualisation", "down", (0, 1), chance=1.0),)
 
     def __call__(self, evidence: Evidence) -> Tensor:
         trace = evidence.trace

@@ -45,7 +45,8 @@ def test_selecting_nothing_or_too_much_lists_what_there_is(report):
     assert str(refused.value) == (
         "No summaries of 'tau' for these arguments; choose one of: "
         "select('tau', metric='kendall', explanation='attention', reference='gradient'); "
-        "select('tau', metric='kendall', explanation='attention', reference='loo')"
+        "select('tau', metric='kendall', explanation='attention', reference='loo'); "
+        "select('tau', metric='kendall', explanation='gradient', reference='loo')"
     )
     with pytest.raises(KeyError, match="'ceiling', metric='kendall'"):
         report.select("no-such-measure", reference="loo")

@@ -75,7 +75,7 @@ def test_a_heading_follows_erasure_and_names_what_disagrees():
     heading = verdict(found)
     assert heading.status == "contradicted"
     assert "changes the output less" in heading.reason
-    assert "; but it ranks units as" in heading.reason
+    assert "; but it ranks units more like" in heading.reason
 
 
 def test_rows_of_a_family_that_contradict_each_other_make_it_unknown():
