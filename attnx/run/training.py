@@ -9,8 +9,10 @@ from typing import Any, Literal, cast
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.utils.checkpoint import checkpoint
 
 from ..errors import UsageError
+from ..formulas.chunks import at_once
 from ..formulas.deception import deception_penalty
 from ..progress import Progress
 from ..protocols import Model
@@ -116,11 +118,25 @@ def loss(
 def _expected_cross_entropy(model: Model, trace: Trace, class_weights: Tensor | None) -> Tensor:
     """Σ_j a_j · CE(g(x_j), y), the classifier seeing one unit at a time."""
     a = trace.attention  # [B, L]
-    single = torch.eye(a.shape[1], device=a.device, dtype=a.dtype).expand(len(a), -1, -1)  # [B, L, L]
-    logits = model.reattend(trace, single)  # [B, L, C]
+    columns = torch.arange(a.shape[1], device=a.device)
+
+    def logits_of(some: Tensor) -> Tensor:  # [B, k, C]
+        single = (some[:, None] == columns).to(a.dtype).expand(len(a), -1, -1)  # [B, k, L]
+        return model.reattend(trace, single)
+
+    # All at once they are the square of a text's length, and kept for the gradient unless made again there.
+    parts = columns.split(at_once(a.numel()))
+    found = [logits_of(*parts)] if len(parts) == 1 else [_made_again(logits_of, some) for some in parts]
+    logits = torch.cat(found, dim=1)  # [B, L, C]
     labels = trace.batch.labels[:, None].expand_as(a)  # [B, L]
     each = F.cross_entropy(logits.transpose(1, 2), labels, class_weights, reduction="none")  # [B, L]
     return (a * each.masked_fill(~trace.batch.mask, 0.0)).sum(1).mean()
+
+
+def _made_again(function: Callable[[Tensor], Tensor], argument: Tensor) -> Tensor:
+    """The value of a function whose intermediate tensors are made anew for the gradient, not kept."""
+    value: Tensor = checkpoint(function, argument, use_reentrant=False)
+    return value
 
 
 def attention_entropy(attention: Tensor) -> Tensor:

@@ -2,7 +2,11 @@
 
 import torch
 
-from attnx import similar_lengths
+from attnx import Example, similar_lengths
+from attnx.formulas.chunks import COLUMNS
+from attnx.run.batching import Split, batches, shuffled
+from attnx.testing import ToyModel
+from attnx.testing.toy import WORDS
 
 
 def test_groups_hold_similar_lengths_and_every_row_once() -> None:
@@ -14,3 +18,41 @@ def test_groups_hold_similar_lengths_and_every_row_once() -> None:
 
 def test_nothing_gives_no_group() -> None:
     assert list(similar_lengths(torch.tensor([], dtype=torch.long), 10)) == []
+
+
+class Recording(ToyModel):
+    """A model that remembers the sizes of everything it encodes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sizes: list[tuple[int, int]] = []
+
+    def encode(self, examples):  # type: ignore[no-untyped-def]
+        batch = super().encode(examples)
+        self.sizes.append((len(batch), batch.mask.shape[1]))
+        return batch
+
+
+def texts(lengths: list[int]) -> list[Example]:
+    return [Example(str(i), (WORDS[0],) * length, i % 2) for i, length in enumerate(lengths)]
+
+
+def test_one_long_text_widens_no_other() -> None:
+    model = Recording()
+    lengths = [3 + i % 20 for i in range(2000)]
+    split = Split(model, texts([*lengths, 5000]), torch.device("cpu"))
+    assert split.lengths.tolist() == [*lengths, 5000]
+    for pass_over in (batches(split), shuffled(split, 32, torch.Generator().manual_seed(0))):
+        for _ in pass_over:
+            pass
+    assert (1, 5000) in model.sizes
+    together = [rows * columns for rows, columns in model.sizes if columns < 5000]
+    assert max(together) <= COLUMNS  # against 2001 x 5000 of the split padded as one
+    assert all(rows <= 32 for rows, columns in model.sizes if columns == 5000)
+
+
+def test_a_batch_is_as_wide_as_its_own_longest() -> None:
+    split = Split(Recording(), texts([4, 9, 2, 30]), torch.device("cpu"))
+    for rows in ([0, 2], [1], [3, 0]):
+        batch = split.take(torch.tensor(rows))
+        assert batch.mask.shape[1] == int(split.lengths[rows].max())

@@ -85,6 +85,27 @@ def test_hard_loss_is_the_expected_loss_over_single_units():
     assert loss(model, batch).item() == pytest.approx(expected.item() / len(batch), abs=1e-6)
 
 
+def test_hard_loss_of_long_texts_is_made_in_pieces_and_the_same(monkeypatch):
+    alternatives = []
+
+    class Counting(ToyModel):
+        def reattend(self, trace, attention):
+            alternatives.append(attention.shape[1])
+            return super().reattend(trace, attention)
+
+    model = Counting(_Hard())
+    batch = model.encode(toy_data().train)
+    found = []
+    for cells in (2**20, batch.mask.numel()):  # all units at once, one at a time
+        monkeypatch.setattr("attnx.formulas.chunks.CELLS", cells)
+        value = loss(model, batch)
+        found.append([value, *torch.autograd.grad(value, list(model.parameters()), allow_unused=True)])
+    units = batch.mask.shape[1]
+    assert alternatives == [units] + [1] * units * 2  # one by one, and again for the gradient
+    for whole, piecewise in zip(*found, strict=True):
+        torch.testing.assert_close(piecewise, whole)
+
+
 def test_entropy_is_added_with_its_weight():
     model = ToyModel()
     batch = model.encode(toy_data().train)
