@@ -44,7 +44,7 @@ def examples_of(
                         units=units,
                         label=labels[word],
                         query=caption.words[:at],
-                        rationale=marked(list(boxes), side, grid) if boxes else None,
+                        rationale=marked(list(boxes or ()), side, grid),  # none marked where it names nothing
                         rows=patch_rows(caption.image, grid),
                     )
 

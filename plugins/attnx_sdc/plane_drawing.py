@@ -64,7 +64,12 @@ def _draw_focus(axes: Axes, model: Model, data: TaskData, trace: Trace) -> None:
     for number, name in enumerate(names):
         mine = points[of == number][:MOST]
         axes.scatter(
-            *mine.T, s=9, color=COLOURS[(number - 1) % 6] if number else GREY, label=name, linewidths=0
+            mine[:, 0],
+            mine[:, 1],
+            s=9,
+            color=COLOURS[(number - 1) % 6] if number else GREY,
+            label=name,
+            linewidths=0,
         )
     axes.set(title="focus over the base distributions", xlabel="x₁", ylabel="x₂")
     axes.legend(fontsize=7, markerscale=1.6, loc="best", framealpha=0.8)
@@ -89,7 +94,8 @@ def _draw_decision(axes: Axes, model: Model, data: TaskData, trace: Trace) -> No
     )
     labels = trace.batch.labels.numpy()
     for y, name in enumerate(data.label_names):
-        axes.scatter(*attended[labels == y].T, s=11, color=colours[y], label=name, linewidths=0)
+        at = attended[labels == y]
+        axes.scatter(at[:, 0], at[:, 1], s=11, color=colours[y], label=name, linewidths=0)
     axes.set(title="decision over attended points", xlabel="Σ aⱼ xⱼ₁", ylabel="Σ aⱼ xⱼ₂")
     axes.legend(fontsize=7, markerscale=1.6, loc="best", framealpha=0.8)
 
