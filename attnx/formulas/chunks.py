@@ -20,7 +20,7 @@ def passes_at_once(columns: int) -> int:
     return max(1, COLUMNS // max(1, columns))
 
 
-def similar_lengths(lengths: Tensor, columns: int) -> Iterator[Tensor]:
+def similar_lengths(lengths: Tensor, columns: int = COLUMNS) -> Iterator[Tensor]:
     """Rows in groups of similar lengths, each of about that many columns when padded."""
     order = lengths.argsort(stable=True)
     ordered = lengths[order].tolist()

@@ -42,7 +42,7 @@ class Split:
         self.unit_counts = torch.zeros_like(self.labels)  # [N] columns on the mask
         self.unread = torch.zeros_like(self.labels)  # [N] units without a column, of texts that are too long
         guess = torch.tensor([len(example.units) for example in examples], dtype=torch.long)
-        for rows in similar_lengths(guess, COLUMNS):
+        for rows in similar_lengths(guess):
             batch = self._encoded(rows)
             self.lengths[rows] = batch.lengths.to(self.lengths)
             self.unit_counts[rows] = batch.mask.sum(1)

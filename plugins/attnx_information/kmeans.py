@@ -14,10 +14,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from attnx import at_once
+
 ITERATIONS = 300
 ROUNDING = 200  # a squared distance below this many roundings of ‖x‖² is measured anew
 MIDDLE = 100  # points whose median is the origin: an outlier moves it no further than any other point
-CELLS = 2**22  # of differences that are held at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,5 +140,5 @@ class Space:
 
 def _apart(points: Tensor, i: Tensor, others: Tensor, j: Tensor) -> Tensor:
     """[p] ‖x_i − y_j‖² of pairs i, j [p] of points [n, d] and others [k, d], by their differences."""
-    pairs = torch.arange(len(i), device=points.device).split(max(1, CELLS // points.shape[1]))
+    pairs = torch.arange(len(i), device=points.device).split(at_once(points.shape[1]))
     return torch.cat([(points[i[some]] - others[j[some]]).square().sum(1) for some in pairs])

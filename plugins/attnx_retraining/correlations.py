@@ -1,39 +1,43 @@
-"""Correlations of a handful of values."""
+"""Correlations of a handful of values; NaN where one list is constant or a value is not finite."""
 
 from typing import Any
 
 import numpy as np
+import torch
+from torch import Tensor
+
+import attnx
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def kendall(x: Array, y: Array) -> float:
-    """Kendall's τ-b of two lists [n]; NaN where one is constant or a value is NaN."""
-    first, second = np.triu_indices(len(x), k=1)
-    dx, dy = np.sign(x[first] - x[second]), np.sign(y[first] - y[second])  # [n (n − 1) / 2]
-    return _cosine(dx, dy)
+    """Kendall's τ-b of two lists [n]: the correlation of sgn(x_i − x_j) and sgn(y_i − y_j)."""
+    apart = [(values[:, None] - values).flatten() for values in _tensors(x, y)]  # [n²] each
+    return _pearson(*(d.sign() + 0 * d for d in apart))  # the sign of NaN is 0
 
 
 def pearson(x: Array, y: Array) -> float:
-    """Pearson's r of two lists [n]; NaN where one is constant or a value is NaN."""
-    return _cosine(x - x.mean(), y - y.mean())
+    """Pearson's r of two lists [n]."""
+    return _pearson(*_tensors(x, y))
 
 
 def spearman(x: Array, y: Array) -> float:
     """Pearson's r of the ranks, tied values sharing their mean rank."""
-    if np.isnan(x).any() or np.isnan(y).any():
-        return np.nan
-    return pearson(_ranks(x), _ranks(y))
+    ranks = (attnx.average_ranks(values[None], _everywhere(values))[0] for values in _tensors(x, y))
+    return _pearson(*ranks)
 
 
 CORRELATIONS = {"kendall": kendall, "spearman": spearman, "pearson": pearson}
 
 
-def _cosine(a: Array, b: Array) -> float:
-    size = np.sqrt((a @ a) * (b @ b))
-    return float(np.clip(a @ b / size, -1, 1)) if size > 0 else np.nan
+def _pearson(x: Tensor, y: Tensor) -> float:
+    return float(attnx.pearson(x[None], y[None], _everywhere(x)))
 
 
-def _ranks(x: Array) -> Array:
-    below = (x[:, None] > x).sum(1)  # [n]
-    return below + ((x[:, None] == x).sum(1) - 1) / 2
+def _tensors(*lists: Array) -> list[Tensor]:
+    return [torch.as_tensor(values, dtype=torch.float64) for values in lists]
+
+
+def _everywhere(values: Tensor) -> Tensor:
+    return torch.ones(1, len(values), dtype=torch.bool)

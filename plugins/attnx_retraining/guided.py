@@ -9,8 +9,6 @@ from torch import Tensor, nn
 
 from attnx import AttentionProjection, Batch, Example, Model, TaskData, Trace, UsageError, similar_lengths
 
-COLUMNS = 2**16  # of texts that are compared at a time
-
 
 class Guided(nn.Module):
     """A model that pools its hidden states by the attention of another model, its guide.
@@ -79,7 +77,7 @@ class Guided(nn.Module):
 
 def _require_same_encoding(model: Model, guide: Model, examples: Sequence[Example]) -> None:
     units = torch.tensor([len(example.units) for example in examples])
-    for rows in similar_lengths(units, COLUMNS):  # all at once they would be as wide as the longest
+    for rows in similar_lengths(units):  # all at once they would be as wide as the longest
         some = [examples[row] for row in rows.tolist()]
         _require_same_batch(model.encode(some), guide.encode(some))
 

@@ -7,10 +7,9 @@ import json
 from pathlib import Path
 
 import pytest
-from text_loading import SHARED, everything, load, make, write, write_csv, write_jsonl
+from text_loading import SHARED, everything, load, write, write_csv, write_jsonl
 
 from attnx import DataError, UsageError, evaluate
-from attnx.testing import check
 
 ROWS = [
     {"premise": "Two men play.", "hypothesis": "Men play.", "label": "entailment"},
@@ -38,10 +37,6 @@ def test_the_authors_own_files_are_read_and_undecided_pairs_passed_over(tmp_path
     data = load("snli", tmp_path)
     assert [example.label for example in data.train] == [0, 2, 1]
     assert data.min_count == 3
-
-
-def test_snli_keeps_the_laws_of_tasks() -> None:
-    check("task", make("snli"))
 
 
 @pytest.mark.skipif(not (SHARED / "data" / "snli").is_dir(), reason="no published files here")
