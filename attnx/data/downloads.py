@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 CHUNK = 1 << 13  # small: what is read of a chunk when the connection breaks is lost
 TIMEOUT = (10.0, 30.0)  # seconds to connect, and between two chunks
 ATTEMPTS = 5
+WINDOW, SLOWEST = 30.0, 500  # seconds over which, and bytes a second that, a server must send at least
+TOO_SLOW = "the server is too slow"
 MOST_BYTES = 16 << 30  # where the registry does not say how many to expect
 Advance = Callable[[int], None]  # is told how many bytes there are by now
 
@@ -93,8 +96,10 @@ def _append(response: Response, source: UrlSource, part: Path, have: int, advanc
     with part.open("ab" if have else "wb") as file:
         advance(have)
         try:
-            for chunk in response.raw.stream(CHUNK, decode_content=False):
+            slow = _Slowness(have)
+            while chunk := response.raw.read1(CHUNK, decode_content=False):  # as it comes, were it one byte
                 have += len(chunk)
+                slow.check(have)
                 if have > most:
                     break
                 file.write(chunk)
@@ -106,6 +111,23 @@ def _append(response: Response, source: UrlSource, part: Path, have: int, advanc
         raise DataError(f"{source.url} sends more than the {most} bytes expected")
     if source.bytes and have < source.bytes:
         raise requests.ConnectionError(f"the body ended after {have} of {source.bytes} bytes")
+
+
+class _Slowness:
+    """Gives up on a server that sends hardly anything for a while."""
+
+    def __init__(self, have: int) -> None:
+        self.since, self.had = time.monotonic(), have
+
+    def check(self, have: int) -> None:
+        import requests
+
+        spent = time.monotonic() - self.since
+        if spent < WINDOW:
+            return
+        if have - self.had < SLOWEST * spent:
+            raise requests.ConnectionError(f"{TOO_SLOW}: {have - self.had} bytes in {spent:.0f} s")
+        self.since, self.had = time.monotonic(), have
 
 
 def _range_start(response: Response) -> int:
@@ -123,5 +145,7 @@ def _explain(error: Exception, source: UrlSource, have: int) -> str:
         reason = "no answer in time"
     elif isinstance(error, requests.ConnectionError):
         reason = "the connection failed or broke off"
+    if TOO_SLOW in str(error):
+        reason = str(error)
     kept = f" ({have} bytes are kept and the next attempt goes on from there)" if have else ""
     return f"{source.url}: {reason}{kept}"

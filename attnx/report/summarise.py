@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -32,8 +33,11 @@ def summaries(
         mine = [m for m in measured if m.whole_split == of_split]
         if mine:
             values = {m.key: _over_seeds(results, m) for m in mine}
-            tables.append(_table(mine, values, whole if of_split else groups, explanations, baselines))
-    rows = [row for table in tables for row in table]
+            members = whole if of_split else groups
+            tables.append([_table(mine, values, g, members[g], explanations, baselines) for g in members])
+    # [measurement][group] of each table: the groups of one measurement follow one another
+    measurements = [of_groups for table in tables for of_groups in zip(*table, strict=True)]
+    rows = [row for of_groups in measurements for of_group in of_groups for row in of_group]
     order = list(dict.fromkeys(m.metric for m in measured))
     return tuple(sorted(rows, key=lambda row: order.index(row.metric)))
 
@@ -48,26 +52,24 @@ def _over_seeds(results: Sequence[SeedResult], like: Measurement) -> Array:
 def _table(
     measured: Sequence[Measurement],
     values: dict[Key, Array],  # [S, N, M] each
-    groups: dict[str, np.ndarray[Any, Any]],  # [S, N] membership
+    group: str,
+    member: np.ndarray[Any, Any],  # [S, N] of the group
     explanations: Sequence[str],
     baselines: Sequence[str],
-) -> list[Summary]:
-    """The rows of all measures over the same examples, summarised together."""
+) -> list[list[Summary]]:
+    """The rows of a group for each measurement, all measures over the same examples summarised together."""
     asked = [m for m in measured if m.explanation in explanations or m.explanation not in baselines]
-    titles = [(m, group, number) for m in asked for group in groups for number in range(len(m.measures))]
-    columns = np.concatenate(
-        [_only(values[m.key], member) for m in asked for member in groups.values()], axis=2
-    )  # [S, N, rows]
-    members = np.array([_measured(m, groups[group]).sum() for m, group, _ in titles])
-    bounds = np.array([m.measures[number].bounds for m, _, number in titles]).T  # [2, rows]
+    if not asked:
+        return []
+    titles = [(m, number) for m in asked for number in range(len(m.measures))]
+    columns = np.concatenate([_only(values[m.key], member) for m in asked], axis=2)  # [S, n, rows]
+    members = np.array([_measured(m, member).sum() for m, _ in titles])
+    bounds = np.array([m.measures[number].bounds for m, number in titles]).T  # [2, rows]
     found = summarise(columns, members, (bounds[0], bounds[1]))
     baseline_means = {
-        (m.key, group): mean_over_seeds(_only(values[m.key], member))
-        for m in measured
-        if m.explanation in baselines
-        for group, member in groups.items()
+        m.key: mean_over_seeds(_only(values[m.key], member)) for m in measured if m.explanation in baselines
     }
-    return [
+    rows = [
         Summary(
             metric=m.metric,
             measure=m.measures[number].name,
@@ -84,14 +86,16 @@ def _table(
             high=found.high[row],
             direction=m.measures[number].direction,
             baselines={
-                name: baseline_means[key, group][number]
+                name: baseline_means[key][number]
                 for name in baselines
-                if ((key := (m.metric, name, m.reference)), group) in baseline_means
+                if (key := (m.metric, name, m.reference)) in baseline_means
             },
             seeds=tuple(found.seeds[:, row]),
         )
-        for row, (m, group, number) in enumerate(titles)
+        for row, (m, number) in enumerate(titles)
     ]
+    following = iter(rows)
+    return [list(islice(following, len(m.measures))) for m in asked]
 
 
 def _measured(m: Measurement, member: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -100,8 +104,13 @@ def _measured(m: Measurement, member: np.ndarray[Any, Any]) -> np.ndarray[Any, A
 
 
 def _only(values: Array, member: np.ndarray[Any, Any]) -> Array:
-    """Values of the members of a group, NaN for the others."""
-    return np.where(member[:, :, None], values, np.nan)
+    """[S, n, M] values of the members of a group, NaN where a seed has others.
+
+    Examples that are members for no seed are left out: with many groups they would be nearly all.
+    """
+    some = np.flatnonzero(member.any(0))
+    some = some if some.size else np.zeros(1, dtype=int)  # a group of nobody has one row of nothing
+    return np.where(member[:, some, None], values[:, some], np.nan)
 
 
 def curves(results: Sequence[SeedResult], explanations: Sequence[str], own: str) -> tuple[Curve, ...]:

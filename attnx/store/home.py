@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -12,6 +14,8 @@ from pathlib import Path
 import platformdirs
 
 from ..errors import UsageError
+
+ABANDONED = 24 * 3600  # seconds
 
 
 def home() -> Path:
@@ -36,12 +40,21 @@ def check_writable(folder: Path, setting: str) -> None:
 def written_aside(final: Path) -> Iterator[Path]:
     """A temporary folder beside `final`, moved into its place only when all went well."""
     final.parent.mkdir(parents=True, exist_ok=True)
+    _clear_abandoned(final.parent)
     hidden = tempfile.TemporaryDirectory(prefix=".writing-", dir=final.parent, ignore_cleanup_errors=True)
     with hidden as name:
         temporary = Path(name) / final.name
         temporary.mkdir()  # with the usual mode: the hidden one is closed to everybody else
         yield temporary
         _replace(final, temporary)
+
+
+def _clear_abandoned(folder: Path) -> None:
+    """Delete what killed writers left: no writer takes a day from its first file to its last."""
+    for path in folder.glob(".writing-*"):
+        with suppress(OSError):
+            if time.time() - path.stat().st_mtime > ABANDONED:
+                shutil.rmtree(path, ignore_errors=True)
 
 
 def _replace(final: Path, temporary: Path) -> None:

@@ -160,8 +160,18 @@ def test_a_refusal_leaves_the_part_alone(server: Server, part: Path) -> None:
 def test_a_body_that_hangs_is_given_up(server: Server, part: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(downloads, "TIMEOUT", (1.0, 0.2))
     monkeypatch.setattr(downloads, "ATTEMPTS", 2)
-    with pytest.raises(DataError, match=r"no answer in time \(16384 bytes are kept"):
+    with pytest.raises(DataError, match=r"no answer in time \(18000 bytes are kept"):
         get(source(server.at("/x", ranges(CONTENT, most=9000, hang=True))), part)
+
+
+def test_a_body_that_hardly_comes_is_given_up(
+    server: Server, part: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(downloads, "WINDOW", 0.1)
+    monkeypatch.setattr(downloads, "SLOWEST", 10**7)
+    monkeypatch.setattr(downloads, "ATTEMPTS", 1)
+    with pytest.raises(DataError, match=r"the server is too slow: \d+ bytes in 0 s \(\d+ bytes are kept"):
+        get(source(server.at("/x", ranges(CONTENT, pause=0.05))), part)
 
 
 def test_a_slow_body_is_waited_for(server: Server, part: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,8 +7,10 @@ import io
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tarfile
+import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -258,3 +260,24 @@ def test_an_npm_version_that_is_not_there_is_one_line(registry: Server, cache: C
     with pytest.raises(DataError, match=r"^npm package demo-data 9\.9\.9: notarget No matching version .*$"):
         cache.obtain(pypi(index="npm", version="9.9.9"), "demo")
     assert visible(cache) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no signal for a parent's death")
+def test_a_client_ends_with_a_parent_that_is_killed(tmp_path: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path; from attnx.data.packages import _run\n"
+        "client = 'import os, time; open(\\'pid.new\\', \\'w\\').write(str(os.getpid()));'"
+        " 'os.rename(\\'pid.new\\', \\'pid\\'); time.sleep(60)'\n"
+        "_run([sys.executable, '-c', client], {}, Path(sys.argv[1]), lambda: None)"
+    )
+    with subprocess.Popen([sys.executable, "-c", program, str(tmp_path)]) as parent:
+        deadline = time.monotonic() + 60
+        while not (tmp_path / "pid").exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        client = Path("/proc") / (tmp_path / "pid").read_text()
+        assert client.exists()
+        parent.kill()
+    deadline = time.monotonic() + 10
+    while client.exists() and "Z" not in (client / "stat").read_text().split()[2]:
+        assert time.monotonic() < deadline, "the client goes on"
+        time.sleep(0.05)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import threading
+import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -181,3 +183,13 @@ def test_a_file_in_the_place_of_a_folder_is_told_and_kept(tmp_path: Path) -> Non
             call()
     assert files(tmp_path) == {place.name}
     assert place.read_text() == "mine"
+
+
+def test_what_a_killed_writer_left_is_deleted_after_a_day(tmp_path: Path) -> None:
+    ages = {".writing-old": 25 * 3600, ".writing-new": 60, "mine": 25 * 3600}
+    for name, age in ages.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "file").write_text("")
+        os.utime(tmp_path / name, (time.time() - age,) * 2)
+    Runs(tmp_path).write(report())
+    assert {path.name for path in tmp_path.iterdir()} == {".writing-new", "mine", "0123456789abcdef"}
