@@ -48,12 +48,14 @@ if TYPE_CHECKING:
         Task,
     )
     from .report.audit import AuditReport
+    from .report.comparison import Comparison
     from .report.findings import StudyReport
     from .report.records import Report
     from .report.sweeps import SweepReport
     from .request.spec import Options, RunSpec, Training
     from .run.lab import Chosen, Lab, Setting
     from .run.opening import load
+    from .store.comparing import compare
     from .types import (
         Axis,
         Batch,
@@ -109,6 +111,7 @@ _MODULES = {
     "formulas.randomness": ("Randomness",),
     "formulas.ranking": ("ranked",),
     "formulas.scorers": ("Scorer", "make_scorer"),
+    "report.comparison": ("Comparison",),
     "report.findings": ("StudyReport",),
     "report.sweeps": ("SweepReport",),
     "auditing": ("audit",),
@@ -120,6 +123,7 @@ _MODULES = {
         "Training",
     ),
     "run.opening": ("load",),
+    "store.comparing": ("compare",),
     "run.lab": ("Chosen", "Lab", "Setting"),
     "data.text_files": ("parse_object", "read_json_lines", "read_lines", "read_text"),
     "wrapping": ("wrap",),
@@ -149,10 +153,12 @@ __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
     "sweep",
     "wrap",
     "load",
+    "compare",
     "audit",
     "fetch_dataset",
     "Report",
     "AuditReport",
+    "Comparison",
     "StudyReport",
     "SweepReport",
     "RunSpec",

@@ -11,6 +11,7 @@ import typer
 from .audit import audit
 from .boundary import answer
 from .check import check
+from .compare import compare
 from .data import data_app
 from .evaluate import evaluate
 from .explain import explain
@@ -29,7 +30,7 @@ app = typer.Typer(
     rich_markup_mode=None,  # importing rich for a help page would double its time
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for command in (evaluate, study, sweep, audit, explain, info, plugins, check, runs, view, export):
+for command in (evaluate, study, sweep, audit, explain, compare, info, plugins, check, runs, view, export):
     app.command()(command)
 app.command("list")(list_components)
 app.add_typer(data_app, name="data")

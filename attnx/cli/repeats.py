@@ -27,5 +27,9 @@ def refuse_repeats(command: Any, arguments: Sequence[str]) -> None:
     counts = Counter(word.partition("=")[0] for word in said)
     for name in (name for name in single if name.startswith("--")):
         if counts[name] > 1:
-            where = "'attnx sweep' takes several" if name in GRID else "give it once"
+            where = (
+                "'attnx sweep' takes several, and 'attnx compare' compares runs"
+                if name in GRID
+                else "give it once"
+            )
             raise UsageError(f"{name} is given {counts[name]} times and means one thing: {where}.")

@@ -67,8 +67,10 @@ def _draw_curves(figure: Figure, curves: Sequence[Curve]) -> None:
 
 def _line(axes: Axes, curves: Sequence[Curve], name: str, place: int) -> None:
     """The mean over seeds, and the band between the lowest and the highest."""
-    x = np.array(curves[0].x, dtype=float)
-    y = np.array([curve.y for curve in curves], dtype=float)  # [S, P], NaN where there is none
+    x = np.array(sorted({x for curve in curves for x in curve.x}))  # [P]: a seed may have stopped early
+    y = np.full((len(curves), len(x)), np.nan)  # [S, P], NaN where there is none
+    for seed, curve in enumerate(curves):
+        y[seed, np.searchsorted(x, curve.x)] = np.array(curve.y, dtype=float)
     known = ~np.isnan(y).all(0)
     x, y = x[known], y[:, known]
     colour = SERIES[place % len(SERIES)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .comparison import Difference
     from .records import Summary
 
 
@@ -15,8 +16,8 @@ class Unselected(KeyError):
         return str(self.args[0])
 
 
-def arguments_of(s: Summary) -> str:
-    """What selects a summary."""
+def arguments_of(s: Summary | Difference) -> str:
+    """What selects a row."""
     parts = [repr(s.measure), f"metric={s.metric!r}"]
     parts += [f"{key}={value!r}" for key in ("explanation", "reference") if (value := getattr(s, key))]
     return f"select({', '.join(parts)})"

@@ -12,6 +12,7 @@ Counts = np.ndarray[Any, np.dtype[np.int64]]
 
 LEVEL = 0.95
 FLOOR = 1 / 3  # of Student's interval over all values as if each were drawn alone
+LEAST = 1e-12  # p-value that is told apart from 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,20 +107,64 @@ def mean_interval(values: Array, level: float = LEVEL) -> Interval:
     With one value for each seed this is Student's interval over seeds. Where one seed alone has values
     it is Student's interval over examples, and says nothing of other trainings. A single value has none.
     """
+    mean, spread = mean_over_seeds(values), _spread(values)
+    half = spread.half_width(level)
+    return Interval(mean, mean - half, mean + half, spread.seeds)
+
+
+def p_values(values: Array) -> Array:
+    """[S, N, M] -> [M] the smallest 1 − level at which the interval of the mean leaves 0 out.
+
+    With one seed, or one example, this is the p-value of Student's test. Below LEAST it is LEAST; NaN
+    where there is no interval.
+    """
+    size, spread = abs(mean_over_seeds(values)), _spread(values)
+    low, high = np.full(len(size), np.log10(LEAST)), np.zeros(len(size))  # of log₁₀ p
+    for _ in range(50):
+        middle = (low + high) / 2
+        apart = size > spread.half_width(1 - 10**middle)
+        low, high = np.where(apart, low, middle), np.where(apart, middle, high)
+    return np.where(np.isnan(spread.half_width(LEVEL)), np.nan, 10**high)
+
+
+def holm(p: Array) -> Array:
+    """[M] p-values -> those corrected for all M together, step by step (Holm 1979); NaN counts as no test."""
+    adjusted = np.full(len(p), np.nan)
+    order = np.argsort(p)[: (~np.isnan(p)).sum()]  # NaN is sorted last
+    steps = np.arange(len(order), 0, -1)  # as many as are not yet rejected
+    adjusted[order] = np.minimum(np.maximum.accumulate(steps * p[order]), 1.0)
+    return adjusted
+
+
+@dataclass(frozen=True, slots=True)
+class _Spread:
+    """What intervals of any level are made of."""
+
+    between: Array  # [M] A
+    shared: Array  # [M] B
+    alone: Array  # [M] variance of the mean as if each value were drawn alone; NaN for a single value
+    seeds: Counts  # [M]
+    examples: Counts  # [M]
+    values: Counts  # [M]
+
+    def half_width(self, level: float | Array) -> Array:
+        nothing = np.zeros_like(self.alone)
+        floor = FLOOR * half_width(nothing, self.alone, self.seeds, self.values, level)
+        return np.maximum(half_width(self.between, self.shared, self.seeds, self.examples, level), floor)
+
+
+def _spread(values: Array) -> _Spread:
     between, shared, seeds, examples = _variances(values)
-    mean, n = mean_over_seeds(values), (~np.isnan(values)).sum((0, 1))
-    nothing, pooled = np.zeros_like(mean), _ratio(pooled_sd(values) ** 2, n)  # NaN where n < 2
-    floor = FLOOR * half_width(nothing, pooled, seeds, n, level)
-    half = np.maximum(half_width(between, shared, seeds, examples, level), floor)
-    return Interval(mean, mean - half, mean + half, seeds)
+    n = (~np.isnan(values)).sum((0, 1))
+    return _Spread(between, shared, _ratio(pooled_sd(values) ** 2, n), seeds, examples, n)
 
 
-def half_width(between: Array, shared: Array, seeds: Counts, examples: Counts, level: float) -> Array:
+def half_width(between: Array, shared: Array, seeds: Counts, examples: Counts, level: float | Array) -> Array:
     """[M] q·√(A + B) from A, B and the numbers of seeds and of examples, [M] each."""
     from scipy.special import stdtrit  # not needed to list, help or refuse
 
     variance = between + shared
-    power = 1 + min(1.0, 20 * (1 - level))
+    power = 1 + np.minimum(1.0, 20 * (1 - level))
     a, b = (_ratio(part, variance, empty=0.0) ** power for part in (between, shared))  # [M] each
     t, u = (stdtrit(np.maximum(number - 1, 1), (1 + level) / 2) for number in (seeds, examples))
     return np.sqrt(_ratio(t**2 * a + u**2 * b, a + b, empty=0.0) * variance)

@@ -6,7 +6,10 @@ import pytest
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["evaluate", "--projection", "softmax", "--projection", "sparsemax"], "'attnx sweep' takes several"),
+        (
+            ["evaluate", "--projection", "softmax", "--projection", "sparsemax"],
+            "'attnx sweep' takes several, and 'attnx compare' compares runs",
+        ),
         (
             ["evaluate", "--seeds=0", "--seeds", "1"],
             "2 times and means one thing: give it once",

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 import attnx
 from attnx.report.browser import browse
@@ -206,3 +207,15 @@ def test_a_study_has_a_page_and_notebooks_a_table(tmp_path, full_report):
     Outline(cell)
     assert "<script" not in cell
     assert str(full_report.summaries[0].interval) in cell
+
+
+def test_training_curves_of_seeds_that_stopped_at_different_epochs_are_drawn_together(full_report):
+    curve = next(c for c in full_report.curves if c.name.endswith("over training") and len(c.x) > 1)
+    longer = curve.model_copy(update={"seed": 99, "x": (*curve.x, 50.0), "y": (*curve.y, 0.5)})
+    report = full_report.model_copy(update={"curves": (curve, longer)})
+    drawn = next(d for d in drawings(report, None) if d.name.endswith("course"))
+    figure = Figure()
+    drawn.draw(figure)
+    (axes,) = figure.axes
+    assert list(axes.lines[0].get_xdata()) == [*curve.x, 50.0]
+    assert list(axes.lines[0].get_ydata()) == pytest.approx([*curve.y, 0.5])

@@ -1,0 +1,48 @@
+"""`attnx compare`: whether runs differ."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .completion import kept_names
+from .options import Json, Out
+
+
+def compare(
+    runs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RUN RUN...",
+            help="Two runs or more: names, beginnings of them, or folders; the others are held to the first.",
+            autocompletion=kept_names,
+        ),
+    ],
+    json: Json = False,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page too.")] = None,
+    out: Out = None,
+) -> None:
+    """Compare runs on the same examples: which differences are beyond noise.
+
+    Examples are matched by id and seeds by number; what not every run has is left out, which is told.
+    Intervals are paired, p-values corrected for all rows (Holm). Takes seconds; nothing is computed anew.
+
+    Examples:
+
+      attnx compare 55e8 b0c1
+
+      attnx compare 55e8 b0c1 --html comparison.html
+    """
+    from ..store.comparing import compare as compare_runs
+
+    comparison = compare_runs(*runs, out=out)
+    if json:
+        sys.stdout.write(comparison.to_json())
+    else:
+        from ..report.comparison_table import print_comparison
+
+        print_comparison(comparison)
+    if html is not None:
+        html.write_text(comparison.to_html(), encoding="utf-8")
+        print(f"page: {html}", file=sys.stderr)

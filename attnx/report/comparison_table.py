@@ -1,0 +1,58 @@
+"""A comparison on a terminal."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.text import Text
+
+from ..escaping import printable
+from .comparison import Comparison, Difference
+from .numbers import format_number
+from .tables import print_table, screen
+
+
+def print_comparison(comparison: Comparison, console: Console | None = None) -> None:
+    """Print which runs they are, a line for every measure, and what was left out."""
+    console = console or screen()
+    console.print()
+    for run in comparison.runs:
+        console.print(Text(printable(f"{run.letter}  {run.run}  {run.title}")))
+    seeds = ",".join(map(str, comparison.seeds))
+    console.print(Text(f"{comparison.examples} examples and seeds {seeds} of each\n"))
+    several = len(comparison.runs) > 2
+    compared = any(row.reference for row in comparison.rows)
+    named = len({row.explanation for row in comparison.rows if row.explanation}) > 1
+    lines: list[list[str]] = []
+    for run in comparison.runs[1:]:
+        lines += [[f"{run.letter} beside A"]] * several
+        lines += [
+            _cells(row, compared, named, 2 * several) for row in comparison.rows if row.run == run.letter
+        ]
+    other = "other" if several else "B"
+    names = ["measure", "reference"] if compared else ["measure"]
+    print_table(console, names, ["A", other, f"{other} − A", "95 % interval", "p", other + " is"], lines)
+    console.print(Text(f"\n{_said(comparison)}"))
+    for note in comparison.notes:
+        console.print(Text(printable(f"note: {note}")))
+
+
+def _said(comparison: Comparison) -> str:
+    beyond, rows = len(comparison.beyond_noise), len(comparison.rows)
+    return (
+        f"{beyond} of {rows} differences are beyond noise: p is corrected for all {rows} rows (Holm), "
+        "an interval is that of its row alone."
+    )
+
+
+def _cells(row: Difference, compared: bool, named: bool, indent: int) -> list[str]:
+    of = f" of {row.explanation}" if named and row.explanation else ""
+    return [
+        " " * indent + row.title + of,
+        *([row.reference or ""] if compared else []),
+        format_number(row.first),
+        format_number(row.other),
+        format_number(row.difference),
+        str(row.interval or "–"),
+        row.chance,
+        row.outcome,
+    ]

@@ -1,0 +1,37 @@
+"""Runs taken from the shelf, or given, and compared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import UsageError
+
+if TYPE_CHECKING:
+    from ..report.comparison import Comparison
+    from ..report.records import Report
+
+
+def compare(*runs: Any, out: str | Path | None = None) -> Comparison:
+    """Compare runs on the same examples and seeds: paired differences from the first, and which are no noise.
+
+    Args:
+        runs: two or more; reports, what `attnx.load` gives, or names as `attnx runs` has them.
+        out: the folder in which names are looked up; by default `runs` in ATTNX_HOME.
+    """
+    if len(runs) < 2:
+        raise UsageError(f"{len(runs)} run given: compare two or more.")
+
+    from ..report.pairing import compare_reports
+
+    return compare_reports([_report(run, Path(out) if out else None) for run in runs])
+
+
+def _report(run: Any, out: Path | None) -> Report:
+    from ..report.records import Report
+    from .shelf import take
+
+    given = take(str(run), out).report if isinstance(run, str | Path) else getattr(run, "report", run)
+    if not isinstance(given, Report):
+        raise UsageError(f"{run!r} is no run: compare two or more of those that 'attnx runs' lists.")
+    return given
