@@ -1,9 +1,11 @@
 """Every command of the documentation runs, and prints what the documentation says it prints.
 
 A line `$ command` in a console block is run; the lines below it must appear in its output in this
-order. `...` stands for any text. Commands that install or fetch are run by make, not here.
+order. `...` stands for any text. Commands that install or fetch are run by make, not here; those that
+take longer than a test may stand in blocks of `sh`.
 """
 
+import os
 import re
 import shlex
 import subprocess
@@ -41,7 +43,8 @@ def test_documented_command_prints_what_is_shown(command, shown, tmp_path):
     program, *arguments = shlex.split(command)
     assert program == "attnx", f"only attnx commands are run here, not {program}"
     run = [sys.executable, "-c", "from attnx.cli.app import main; main()", *arguments]
-    result = subprocess.run(run, capture_output=True, text=True, cwd=ROOT, check=False)
+    wide = {**os.environ, "COLUMNS": "100"}  # whatever terminal the tests are run in
+    result = subprocess.run(run, capture_output=True, text=True, cwd=ROOT, check=False, env=wide)
     output = result.stdout + result.stderr
     assert "Traceback" not in output
     wanted = [line.rstrip() for line in shown.splitlines() if line.strip()]
