@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 .PHONY: demo test test-browser test-slow lint types bench clean
 
 demo: $(READY)
-	$(BIN)/attnx evaluate --task imdb --model bilstm-add --metric kendall --limit train=2500,dev=500,test=200
+	$(BIN)/attnx evaluate --task rotten-tomatoes --model bilstm-add --limit train=4000,dev=500,test=400
 
 test: lint types
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 -m "not slow"

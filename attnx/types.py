@@ -235,7 +235,7 @@ class Measure:
     bounds: tuple[float, float]
     best: float | None = None  # the best attainable, where that is not the bound on the better side
     easier: Direction = "none"  # which way is easier to use for a person, where neither is more true
-    chance: float | None = None  # what knows nothing has, where random scores cannot be put in its place
+    midpoint: float | None = None  # neither good nor bad, where random scores cannot be put in its place
 
 
 class WithCurve(NamedTuple):

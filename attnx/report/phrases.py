@@ -49,9 +49,9 @@ CLAUSES: Final[dict[Family, dict[Status, str]]] = {
         "unknown": "whether it finds the units that are known to matter is not clear",
     },
     "context": {
-        "supported": "a hidden state speaks of some units more than of others",
-        "contradicted": "a hidden state speaks of all units alike",
-        "chance": "a hidden state speaks of all units alike, so that a weight on it is no weight on its unit",
+        "supported": "a hidden state speaks of few units",
+        "contradicted": "a hidden state speaks of most units alike, so a weight on it is none on its unit",
+        "chance": "a hidden state speaks neither of few units nor of all alike",
         "unknown": "whether a hidden state still stands for its unit is not clear",
     },
     "shape": {
@@ -79,7 +79,7 @@ SEEN: Final[dict[str, str]] = {
 # What a reader came to ask, under each heading, and the answer.
 QUESTIONS: Final[dict[Heading, str]] = {
     "faithfulness": "Does {explanation} say what the model uses?",
-    "interpretability": "Can a person use it?",
+    "interpretability": "Can a person use {explanation}?",
 }
 ANSWERS: Final[dict[Status, str]] = {
     "supported": "Yes, as far as these tests see",
@@ -120,7 +120,7 @@ def row_in_words(row: VerdictRow) -> str:
     interval = f"[{format_number(row.low)}, {format_number(row.high)}]"
     aside = "" if row.decides else ", shown but not trusted to decide"
     return (
-        f"{name}{beside} {format_number(row.mean)}, random {format_number(row.random)}, "
+        f"{name}{beside} {format_number(row.mean)}, {row.against} {format_number(row.random)}, "
         f"difference {_signed(row.difference)} {interval}{aside}"
     )
 

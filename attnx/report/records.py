@@ -105,7 +105,8 @@ class VerdictRow(Record):
     reference: str | None
     sees: str  # what the test can see
     mean: Number
-    random: Number  # the same measure of random scores
+    random: Number  # the same measure of random scores, or the measure's midpoint
+    against: Literal["random", "midpoint"] = "random"  # which of the two
     difference: Number  # paired, on the same examples
     low: Number  # interval of the difference, corrected for the number of rows
     high: Number

@@ -79,7 +79,7 @@ def _header(report: Report) -> str:
     return printable(header, lines=True)
 
 
-MOST_ROWS = 30  # of measures that a person reads through
+MOST_ROWS = 20  # of measures that a person reads through
 STYLES = {"supported": "bold green", "contradicted": "bold red", "chance": "bold yellow", "unknown": "bold"}
 
 

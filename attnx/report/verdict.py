@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -45,6 +45,7 @@ class Tested:
     best: float
     values: Array
     random: Array
+    against: Literal["random", "midpoint"]
 
 
 def judge(
@@ -85,7 +86,7 @@ def judge(
 
 
 def _tested(results: Sequence[SeedResult], explanation: str, own: str, random: str) -> list[Tested]:
-    """The headline of every metric of an explanation that has random scores, or chance, beside it."""
+    """The headline of every metric of an explanation that has random scores, or a midpoint, beside it."""
     first = results[0].observation.measurements
     found = []
     for m in first:
@@ -100,13 +101,24 @@ def _tested(results: Sequence[SeedResult], explanation: str, own: str, random: s
         values = _over_seeds(results, m)[:, :, column]  # [S, N]
         if beside is not None:
             others = _over_seeds(results, beside)[:, :, column]
-        elif measure.chance is not None:
-            others = np.where(np.isnan(values), np.nan, measure.chance)
+        elif measure.midpoint is not None:
+            others = np.where(np.isnan(values), np.nan, measure.midpoint)
         else:
             continue
         best = bound if measure.best is None else measure.best
         found.append(
-            Tested(m.metric, measure.name, m.family, m.sees, m.reference, better, best, values, others)
+            Tested(
+                metric=m.metric,
+                measure=measure.name,
+                family=m.family,
+                sees=m.sees,
+                reference=m.reference,
+                better=better,
+                best=best,
+                values=values,
+                random=others,
+                against="midpoint" if beside is None else "random",
+            )
         )
     return found
 
@@ -137,6 +149,7 @@ def _row(t: Tested, level: float, *, decides: bool, is_random: bool) -> VerdictR
         sees=t.sees,
         mean=float(mean_over_seeds(t.values[:, :, None])[0]),
         random=at_random,
+        against=t.against,
         difference=sign * mean,
         low=min(sign * low, sign * high),
         high=max(sign * low, sign * high),

@@ -22,7 +22,7 @@ class Contextualisation(Metric):
     sees = "hidden states"
     reads_explanation = False
     passes = "units"
-    measures = (Measure("contextualisation", "down", (0, 1), chance=1.0),)
+    measures = (Measure("contextualisation", "down", (0, 1), midpoint=0.5),)
 
     def __call__(self, evidence: Evidence) -> Tensor:
         trace = evidence.trace
