@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-browser test-slow lint types bench clean
+.PHONY: demo test test-browser test-slow fuzz lint types bench clean
 
 demo: $(READY)
 	$(BIN)/attnx evaluate --task rotten-tomatoes --model bilstm-add --limit train=4000,dev=500,test=400
@@ -18,6 +18,11 @@ test-browser: $(READY)
 
 test-slow: $(READY)
 	$(BIN)/pytest -m slow
+
+# Specs, options, registries, reports and command lines made at random; a quick part is in `make test`.
+MINUTES ?= 5
+fuzz: $(READY)
+	MINUTES=$(MINUTES) OMP_NUM_THREADS=1 $(BIN)/pytest -q -rP tests/fuzz
 
 lint: $(READY)
 	$(BIN)/ruff check .

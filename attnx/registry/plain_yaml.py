@@ -24,7 +24,7 @@ def load_yaml(text: str) -> Any:
         data = yaml.load(text, Loader=_loader())
     except yaml.YAMLError as error:
         raise ValueError(" ".join(str(error).split())) from error
-    except (KeyError, TypeError, AttributeError, OverflowError, ValueError) as error:
+    except (LookupError, TypeError, AttributeError, ArithmeticError, ValueError) as error:
         raise ValueError(f"a value cannot be read: {' '.join(str(error).split())}") from error
     _check_plain(data)
     return data

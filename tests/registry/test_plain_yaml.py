@@ -18,6 +18,7 @@ HOSTILE = {
     "a date that is asked for": ("!!timestamp 2024-01-02", "a date is neither text"),
     "no digits": ("0x_", "cannot be read"),
     "too many digits": ("9" * 5000, "cannot be read"),
+    "no number": ("!!int ", "cannot be read"),
     "no truth value": ("!!bool maybe", "cannot be read"),
     "bytes": ("!!binary aGk=", "a bytes is neither"),
     "a set": ("!!set {a, b}", "a set is neither"),
