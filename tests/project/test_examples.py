@@ -15,6 +15,7 @@ SCRIPTS = [
     if "CHECKPOINT" not in script.read_text(encoding="utf-8")
 ]
 WORDS = "sdc-text:train=60,dev=30,test=120"
+CHEAPER = {"mi-kendall": "mi-kendall:clusters=4,repeats=2,permutations=2"}
 evaluate, study = attnx.evaluate, attnx.study
 
 
@@ -27,6 +28,8 @@ def small(model):
 
 def quick_evaluate(task, model=None, **settings):
     settings |= {"limit": None, "data_dir": None, "progress": False}
+    if isinstance(metrics := settings.get("metrics"), list):
+        settings["metrics"] = [CHEAPER.get(metric, metric) for metric in metrics]
     if not isinstance(model, str | None):  # an object, trained already
         return evaluate(WORDS, model, **settings)
     settings |= {"training": {"epochs": 1}}

@@ -40,7 +40,7 @@ def test_defaults_are_those_of_the_protocols() -> None:
 def test_objects_that_declare_nothing_have_the_defaults(tmp_path: Any) -> None:
     class Largest:
         family = "shape"
-        measures = (Measure("largest", "none", (0, 1)),)
+        measures = (Measure("largest", "none", (-1, 1)),)
         __slots__ = ()  # nothing can be put on it
 
         def __call__(self, evidence: attnx.Evidence) -> torch.Tensor:
