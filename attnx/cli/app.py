@@ -16,9 +16,10 @@ from .data import data_app
 from .evaluate import evaluate
 from .explain import explain
 from .installed import switched_off
-from .look import info, list_components, plugins, runs
+from .look import info, list_components, plugins
 from .pages import export, view
 from .repeats import refuse_repeats
+from .runs import runs_app
 from .study import study
 from .sweep import sweep
 
@@ -30,9 +31,10 @@ app = typer.Typer(
     rich_markup_mode=None,  # importing rich for a help page would double its time
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for command in (evaluate, study, sweep, audit, explain, compare, info, plugins, check, runs, view, export):
+for command in (evaluate, study, sweep, audit, explain, compare, info, plugins, check, view, export):
     app.command()(command)
 app.command("list")(list_components)
+app.add_typer(runs_app, name="runs")
 app.add_typer(data_app, name="data")
 
 

@@ -1,4 +1,4 @@
-"""`attnx list`, `info`, `plugins` and `runs`: what there is."""
+"""`attnx list`, `info` and `plugins`: what there is."""
 
 from typing import Annotated
 
@@ -8,7 +8,6 @@ from ..escaping import printable
 from ..host.cards import KINDS
 from .completion import kinds, names_of
 from .installed import installed_catalog
-from .options import Out
 
 
 def list_components(
@@ -56,12 +55,3 @@ def plugins() -> None:
     from ..report.listing import plugin_table
 
     print(printable(plugin_table(installed_catalog()), lines=True))
-
-
-def runs(out: Out = None) -> None:
-    """List finished runs, newest first."""
-    from ..report.listing import run_table
-    from ..store.runs import Runs
-
-    kept = Runs(out)
-    print(printable(run_table(kept, kept.root), lines=True))

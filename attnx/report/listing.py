@@ -1,11 +1,10 @@
-"""Plain-text pages about components, plugins and runs, none wider than 100 columns."""
+"""Plain-text pages about components and plugins, none wider than 100 columns."""
 
 from __future__ import annotations
 
 import shutil
 import textwrap
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 from ..errors import UsageError, did_you_mean
@@ -17,7 +16,6 @@ from ..registry.text import summaries
 if TYPE_CHECKING:
     from ..registry.experiments import Experiment
     from ..registry.schema import Composition
-    from .records import Report
 
 WIDEST = 100
 PLURALS = {"studies" if kind == "study" else f"{kind}s": kind for kind in KINDS}
@@ -143,24 +141,6 @@ def _plugin_summary(plugin: Plugin) -> str:
     counts = {plural: sum(c.kind == kind for c in plugin.components) for plural, kind in PLURALS.items()}
     said = ", ".join(f"{count} {plural}" for plural, count in counts.items() if count) or "nothing"
     return f"{said}; SLOW: {plugin.slow}" if plugin.slow else said
-
-
-def run_table(reports: Iterable[Report], root: Path) -> str:
-    """Finished runs with what they were and how good their models are."""
-    rows = []
-    for report in reports:
-        spec = report.spec
-        accuracy = sum(quality.accuracy for quality in report.quality) / len(report.quality)
-        what = ", ".join(
-            [
-                *report.labels.values(),
-                f"{len(spec.seeds)} seed{'s' * (len(spec.seeds) > 1)}",
-                f"accuracy {accuracy:.3f}",
-                " ".join(metric.name for metric in spec.metrics),
-            ]
-        )
-        rows.append((report.fingerprint, what))
-    return "\n".join([f"runs in {root}", *columns(rows)]) if rows else f"No runs in {root}."
 
 
 def columns(rows: Sequence[tuple[str, str]]) -> list[str]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from ..types import Family
 from .numbers import format_number
 from .records import Heading, Report, Status, Verdict, VerdictRow
+
+if TYPE_CHECKING:  # importing torch to list runs would take seconds
+    from ..types import Family
 
 STATUS_IN_WORDS: Final[dict[Status, str]] = {
     "supported": "supported",

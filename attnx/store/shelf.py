@@ -34,32 +34,36 @@ def shelf(root: Path | None = None) -> Iterator[Kept]:
         with suppress(FileNotFoundError):  # removed, or replaced by a writer, just now
             written[path] = path.stat().st_mtime
     for path in sorted(written, key=written.__getitem__, reverse=True):
-        yield Kept(path.parent, datetime.fromtimestamp(written[path]), _read(path.parent))
+        yield Kept(path.parent, datetime.fromtimestamp(written[path]), read_kept(path.parent))
 
 
-def take(name: str, root: Path | None = None) -> Kept:
-    """The run or study of that name, of a beginning of it, or in that folder."""
+def find_folder(name: str, root: Path | None = None) -> Path:
+    """The folder of the run or study of that name, or of a beginning of it, or that folder."""
     here = Path(name)
     if any(os.path.isfile(here / file) for file in FILES):
         found = [here]
     else:
-        known = {
-            path.parent for folder in _roots(root) for file in FILES for path in folder.glob(f"[!.]*/{file}")
-        }
+        known = {path.parent for path in _files(root)}
         exact = [folder for folder in known if folder.name == name]
         found = exact or sorted(folder for folder in known if name and folder.name.startswith(name))
         if not found:
             hint = did_you_mean(name, [folder.name for folder in known]) or " See 'attnx runs'."
-            raise UsageError(f"No run or study '{name}' in '{_roots(root)[0]}'.{hint}")
+            raise UsageError(f"No run or study '{name}' in '{roots(root)[0]}'.{hint}")
     if len(found) > 1:
         names = ", ".join(folder.name for folder in found[:5])
         raise UsageError(f"'{name}' begins the names of {len(found)} runs and studies: {names}.")
-    report = _read(found[0])
+    return found[0]
+
+
+def take(name: str, root: Path | None = None) -> Kept:
+    """The run or study of that name, of a beginning of it, or in that folder."""
+    folder = find_folder(name, root)
+    report = read_kept(folder)
     if report is None:
         raise DataError(
-            f"The report in '{found[0]}' is damaged, or of another version of attnx: evaluate again."
+            f"The report in '{folder}' is damaged, or of another version of attnx: evaluate again."
         )
-    return Kept(found[0], datetime.fromtimestamp(found[0].stat().st_mtime), report)
+    return Kept(folder, datetime.fromtimestamp(folder.stat().st_mtime), report)
 
 
 def write_index(kept: list[Kept], page: Path) -> None:
@@ -83,14 +87,21 @@ def _link(folder: Path, beside: Path) -> str:
 
 
 def _files(root: Path | None) -> list[Path]:
-    return [path for folder in _roots(root) for name in FILES for path in folder.glob(f"[!.]*/{name}")]
+    return [path for folder in roots(root) for path in report_files(folder)]
 
 
-def _roots(root: Path | None) -> list[Path]:
+def report_files(root: Path) -> list[Path]:
+    """The files that make folders in one folder runs or studies."""
+    return [path for name in FILES for path in root.glob(f"[!.]*/{name}")]
+
+
+def roots(root: Path | None) -> list[Path]:
+    """The folders in which runs and studies are: one that is given, or those in ATTNX_HOME."""
     return [root] if root else [home() / "runs", home() / "studies"]
 
 
-def _read(folder: Path) -> Report | StudyReport | None:
+def read_kept(folder: Path) -> Report | StudyReport | None:
+    """The report in a folder; None where this version cannot read it."""
     if (folder / "report.json").is_file():
         return read_report(folder)
     try:
