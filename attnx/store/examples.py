@@ -82,7 +82,7 @@ def read_examples(folder: Path) -> Examples:
     from safetensors import SafetensorError, safe_open
 
     try:
-        if os.path.isfile(folder / SEAL):
+        if os.path.isfile(folder / SEAL) and os.path.isfile(folder / NUMBERS):
             check_seal(folder, (NUMBERS, TEXTS))
         with safe_open(folder / NUMBERS, framework="np") as file:
             about = json.loads((file.metadata() or {})["about"])
