@@ -21,13 +21,15 @@ def print_comparison(comparison: Comparison, console: Console | None = None) -> 
     console.print(Text(f"{comparison.examples} examples and seeds {seeds} of each\n"))
     several = len(comparison.runs) > 2
     compared = any(row.reference for row in comparison.rows)
-    named = len({row.explanation for row in comparison.rows if row.explanation}) > 1
+    explanations = list(dict.fromkeys(row.explanation for row in comparison.rows))
+    headed = several or len([name for name in explanations if name]) > 1
     lines: list[list[str]] = []
     for run in comparison.runs[1:]:
-        lines += [[f"{run.letter} beside A"]] * several
-        lines += [
-            _cells(row, compared, named, 2 * several) for row in comparison.rows if row.run == run.letter
-        ]
+        for name in explanations:
+            rows = [row for row in comparison.rows if (row.run, row.explanation) == (run.letter, name)]
+            heading = [f"{run.letter} beside A"] * several + [name or "the model itself"]
+            lines += [[" · ".join(heading)]] * (headed and bool(rows))
+            lines += [_cells(row, compared, 2 * headed) for row in rows]
     other = "other" if several else "B"
     names = ["measure", "reference"] if compared else ["measure"]
     print_table(console, names, ["A", other, f"{other} − A", "95 % interval", "p", other + " is"], lines)
@@ -44,10 +46,9 @@ def _said(comparison: Comparison) -> str:
     )
 
 
-def _cells(row: Difference, compared: bool, named: bool, indent: int) -> list[str]:
-    of = f" of {row.explanation}" if named and row.explanation else ""
+def _cells(row: Difference, compared: bool, indent: int) -> list[str]:
     return [
-        " " * indent + row.title + of,
+        " " * indent + row.title,
         *([row.reference or ""] if compared else []),
         format_number(row.first),
         format_number(row.other),
