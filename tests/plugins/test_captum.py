@@ -263,7 +263,9 @@ def test_deeplift_is_refused_for_a_model_that_does_not_declare_the_rescale_rule(
         "metric": Card("any", "attnx:Metric"),
     }
     components = tuple(Component(card, kind, "some", "some", "0") for kind, card in cards.items())  # type: ignore[arg-type]
-    spec = RunSpec(task=Choice(name="texts"), explanations=(Choice(name="deeplift"),))
+    spec = RunSpec(
+        task=Choice(name="texts"), explanations=(Choice(name="deeplift"),), metrics=(Choice(name="any"),)
+    )
     with pytest.raises(UsageError, match=r"'deeplift' needs non-linearities .* with model 'recurrent'"):
         resolve(spec, Catalog((Plugin("some", "some", "0", components),)))
 
