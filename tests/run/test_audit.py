@@ -61,7 +61,9 @@ def test_deleting_units_prefers_no_wrong_explanation(report: attnx.AuditReport) 
 def test_the_audit_is_readable_in_100_columns(
     report: attnx.AuditReport, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    print_audit(report, screen())
+    console = screen()
+    console.width = 100
+    print_audit(report, console)
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 100
     assert any(line.startswith("comprehensiveness") and "0 of 44" in line for line in lines)
