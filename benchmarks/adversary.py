@@ -18,7 +18,7 @@ from attnx.run.attribution import trace_of
 from attnx.run.batching import evaluating
 from attnx_encoders.bilstm import BiLstm
 from attnx_encoders.options import BiLstmOptions
-from attnx_intervention.adversarial_attention import AdversarialAttention, random_starts
+from attnx_intervention.adversarial_attention import AdversarialAttention, allowed_change, random_starts
 from attnx_intervention.decoders import logits_of_units
 from attnx_intervention.options import AdversarialAttentionOptions
 from attnx_projections.options import SoftmaxOptions
@@ -85,7 +85,7 @@ def _search(evidence: Evidence) -> Tensor:
 
 def jw_loop(model: BiLstm, evidence: Evidence) -> Tensor:
     """[B] ε-max JSD of the adversaries at the last step, from the same starting points."""
-    trace, k, epsilon = evidence.trace, OPTIONS.adversaries, OPTIONS.epsilon
+    trace, k, epsilon = evidence.trace, OPTIONS.adversaries, allowed_change(evidence, OPTIONS)
     outside = ~trace.batch.mask[:, None]
     hidden, a = trace.hidden[:, None], trace.attention[:, None]  # [B, 1, L, H], [B, 1, L]
     before = trace.probabilities[:, None]
