@@ -19,7 +19,7 @@ MANY = 0.5  # share of examples, or of units, above which something is worth a w
 
 
 def useless_model(results: Sequence[SeedResult], data: TaskData) -> str:
-    """Why the model is not worth explaining, if it does no better than the best constant answer."""
+    """Why the model is not worth explaining, if it is not shown to beat the best constant answer."""
     labels = results[0].observation.labels  # [N]
     correct = np.stack([r.observation.predicted == labels for r in results]).astype(float)  # [S, N]
     answers = {int(np.bincount([e.label for e in data.train]).argmax()), int(np.bincount(labels).argmax())}
@@ -30,7 +30,7 @@ def useless_model(results: Sequence[SeedResult], data: TaskData) -> str:
     if low > 0:
         return ""
     return (
-        f"the model is no better than always answering '{data.label_names[best]}' (accuracy "
+        f"the model is not shown to be better than always answering '{data.label_names[best]}' (accuracy "
         f"{correct.mean():.3f} against {constant.mean():.3f}, difference {gain.mean[0]:+.3f} "
         f"[{low:.3f}, {high:.3f}])"
     )
@@ -62,10 +62,15 @@ def _of_training(results: Sequence[SeedResult]) -> Iterable[str]:
             "all seeds gave the same model: it is one model counted several times, and intervals are too "
             "narrow; give one seed"
         )
-    if len(results) == 1:
+    elif len(results) == 1:
         yield (
             "one training seed: intervals cover other examples, not other trainings; give three or more, "
             "as --seeds 0-2"
+        )
+    elif len(results) == 2:
+        yield (
+            "two training seeds hardly tell how far trainings differ, and intervals are several times wider "
+            "than those of three or more, as --seeds 0-2"
         )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..types import Direction, Family
 from .observations import Measurement, SeedResult
-from .phrases import clause, row_in_words
+from .phrases import NOT_JUDGED, clause, row_in_words
 from .records import Heading, Status, Verdict, VerdictRow
 from .statistics import mean_over_seeds, paired_interval
 
@@ -43,6 +43,7 @@ class Tested:
     reference: str | None
     better: Direction  # up or down
     best: float
+    range: float  # how far two values of the measure can lie apart
     values: Array
     random: Array
     against: Literal["random", "midpoint"]
@@ -115,6 +116,7 @@ def _tested(results: Sequence[SeedResult], explanation: str, own: str, random: s
                 reference=m.reference,
                 better=better,
                 best=best,
+                range=measure.bounds[1] - measure.bounds[0],
                 values=values,
                 random=others,
                 against="midpoint" if beside is None else "random",
@@ -137,7 +139,8 @@ def _row(t: Tested, level: float, *, decides: bool, is_random: bool) -> VerdictR
     sign = 1.0 if t.better == "up" else -1.0
     values, random = sign * t.values[:, :, None], sign * t.random[:, :, None]
     gain, alone = paired_interval(values, random, level), paired_interval(values, random)
-    mean, low, high = float(gain.mean[0]), float(gain.low[0]), float(gain.high[0])
+    mean = float(gain.mean[0])
+    low, high = (float(np.clip(end[0], -t.range, t.range)) for end in (gain.low, gain.high))
     at_random = float(mean_over_seeds(t.random[:, :, None])[0])
     way = sign * (t.best - at_random)  # from random scores to the best attainable
     within = (float(alone.low[0]), float(alone.high[0]))
@@ -197,7 +200,7 @@ def _of_family(
     status = "unknown" if useless else family_status(rows)
     words = "; ".join(row_in_words(row) for row in rows)
     references = [row.reference for row in rows if row.reference and row.decides]
-    says = useless or clause(family, status, references)
+    says = NOT_JUDGED if useless else clause(family, status, references)
     return Verdict(
         heading=heading,
         family=family,

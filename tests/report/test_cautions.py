@@ -59,7 +59,7 @@ def test_a_good_run_has_no_warning():
 def test_a_model_at_chance_is_not_worth_explaining():
     assert useless_model(results(right=0.9), data()) == ""
     told = useless_model(results(right=0.5), data())
-    assert "no better than always answering" in told
+    assert "not shown to be better than always answering" in told
     assert any("nothing to explain" in line for line in cautions(results(right=0.5), [], data(), told))
 
 
@@ -73,6 +73,11 @@ def test_the_commonest_label_of_test_counts_too():
 def test_a_single_seed_is_said_to_cover_no_other_training():
     (said,) = cautions(results(seeds=1), [summary()], data(), "")
     assert "not other trainings" in said
+
+
+def test_two_seeds_are_said_to_give_wide_intervals():
+    (said,) = cautions(results(seeds=2), [summary()], data(), "")
+    assert said.startswith("two training seeds")
 
 
 @pytest.mark.parametrize("signed", ["attention", "loo"])

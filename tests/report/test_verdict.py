@@ -99,10 +99,20 @@ def test_a_metric_that_the_audit_saw_fooled_is_shown_and_does_not_decide():
 
 def test_a_model_that_knows_nothing_explains_nothing():
     found = results(("comprehensiveness", "erasure", COMPREHENSIVENESS, "attention", 0.4))
-    for family in (None, "erasure"):
-        told = verdict(found, family, useless="the model is at chance")
-        assert told.status == "unknown"
-        assert told.reason.startswith("the model is at chance")
+    heading, family = (verdict(found, of, useless="the model is at chance") for of in (None, "erasure"))
+    assert heading.status == family.status == "unknown"
+    assert heading.reason == "the model is at chance"  # said once, not under every family
+    assert family.reason.startswith("not judged")
+
+
+def test_no_interval_leaves_the_differences_that_a_measure_can_have():
+    """Two seeds that disagree say next to nothing, and Student's quantile of one degree is 12.7."""
+    apart = [
+        results(("kendall", "agreement", TAU, "attention", effect), seeds=2)[seed]
+        for seed, effect in enumerate((0.9, 0.1))
+    ]
+    (row,) = verdict(apart, "agreement").rows
+    assert (row.low, row.high) == (-2, 2)
 
 
 def test_without_random_scores_there_is_no_verdict():
