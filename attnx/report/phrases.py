@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from .numbers import format_number
+from .numbers import format_number, interval_of
 from .records import Heading, Report, Status, Verdict, VerdictRow
 
 if TYPE_CHECKING:  # importing torch to list runs would take seconds
@@ -120,13 +120,15 @@ def row_in_words(row: VerdictRow) -> str:
     """The numbers behind a row: the measure, random scores beside it, and their difference."""
     name = row.metric if row.measure == row.metric else f"{row.metric} {row.measure}"
     beside = f" with {row.reference}" if row.reference else ""
-    interval = f"[{format_number(row.low)}, {format_number(row.high)}]"
     aside = "" if row.decides else ", shown but not trusted to decide"
+    if row.difference is None:
+        return f"{name}{beside} has no value to compare{aside}"
+    interval = interval_of(row.low, row.high) or "without an interval, which takes more than one value"
     return (
         f"{name}{beside} {format_number(row.mean)}, {row.against} {format_number(row.random)}, "
         f"difference {_signed(row.difference)} {interval}{aside}"
     )
 
 
-def _signed(value: float | None) -> str:
-    return f"+{format_number(value)}" if value is not None and value > 0 else format_number(value)
+def _signed(value: float) -> str:
+    return f"+{format_number(value)}" if value > 0 else format_number(value)

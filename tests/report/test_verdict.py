@@ -146,6 +146,20 @@ def test_nothing_to_speak_of_needs_no_correction_as_every_row_of_the_family_must
     assert verdict(results(*many, one_more), "erasure").status == "supported"
 
 
+def test_a_row_without_a_value_or_an_interval_says_so():
+    nothing, alone = np.full(EXAMPLES, np.nan), np.full(EXAMPLES, np.nan)
+    alone[0] = 0.5
+
+    def told(values):
+        rows = [measurement("mi", "information", TAU, name, values) for name in ("attention", "random")]
+        observation = Observation(np.zeros((EXAMPLES, 2)), np.zeros(EXAMPLES), tuple(rows), {}, {})
+        one = SeedResult(0, TrainingRecord(course=(), best_epoch=0), observation)
+        return verdict([one], "information").reason
+
+    assert told(nothing).endswith("mi tau has no value to compare")
+    assert told(alone).endswith("difference 0.000 without an interval, which takes more than one value")
+
+
 numbers = st.floats(-1, 1)
 
 
