@@ -93,12 +93,20 @@ def prune(
     dry_run: DryRun = False,
     out: Out = None,
 ) -> None:
-    """Delete runs and studies that are older, or beyond the newest N; with both, those that are both."""
-    from ..store.clearing import parse_age, to_prune
+    """Delete runs and studies that are older, or beyond the newest N; with both, those that are both.
+
+    Checkpoints in ATTNX_HOME go too: those that are older, or, without an age, older than a day.
+    """
+    from ..store.clearing import old_checkpoints, parse_age, to_prune
     from ..store.ledger import lines
 
-    age = None if older_than is None else parse_age(older_than)
-    _delete(dict.fromkeys(to_prune(lines(out or context.obj), age, keep, datetime.now())), dry_run)
+    age, now, folder = (
+        None if older_than is None else parse_age(older_than),
+        datetime.now(),
+        out or context.obj,
+    )
+    found = to_prune(lines(folder), age, keep, now)
+    _delete(dict.fromkeys([*found, *(old_checkpoints(age, now) if folder is None else ())]), dry_run)
 
 
 @runs_app.command(epilog="Example: attnx runs weights --prune --dry-run")
@@ -134,7 +142,7 @@ def weights(
 
 
 def _delete(folders: "dict[Path, None] | list[Path]", dry_run: bool) -> None:
-    from ..store.clearing import delete_folder
+    from ..store.home import delete_folder
 
     for folder in folders:
         if not dry_run:

@@ -22,6 +22,7 @@ from ..types import Batch, TaskData, Trace
 from .answers import answer_of, attention_evidence
 from .attribution import Named, trace_of
 from .batching import Split, batches, evaluating, shuffled
+from .checkpoints import Checkpoint, Moving, Standing
 from .precision import Precision
 
 Objective = Callable[[Model, Batch], Tensor]
@@ -39,12 +40,14 @@ def train(
     label: str,
     objective: Objective | None = None,
     keep: Literal["best", "last"] = "best",
+    checkpoint: Checkpoint | None = None,
 ) -> TrainingRecord:
     """Train a model in place and leave it with the weights that were best on dev, or the last ones.
 
     Best is the highest dev accuracy, the lower dev loss among equals; with deception, which accuracy
     knows nothing of, the lowest dev loss, penalty included. Parameters that are frozen beforehand stay
-    as they are. Without an objective the loss is `loss`.
+    as they are. Without an objective the loss is `loss`. With a checkpoint it goes on where one like it
+    was cut off.
     """
     precision = Precision.of(training.precision, device, cast("nn.Module", model))
     split = Split(model, data.train, device)
@@ -52,11 +55,16 @@ def train(
     class_weights = _class_weights(split.labels, len(data.label_names), training, device)
     optimizer = _optimizer(model, training)
     generator = torch.Generator().manual_seed(seed)
-    course = [_assess(model, dev, 0, None, training, followed, seed)]
-    best, best_state = course[0], _copy(model)
-    note = ""
+    moving = Moving(model, optimizer, precision.scaler, generator, device)
+    standing = checkpoint.resume(moving, [named.label for named in followed]) if checkpoint else None
+    if standing is None:
+        untrained = _assess(model, dev, 0, None, training, followed, seed)
+        standing = Standing([untrained], untrained, _copy(model))
+    done = len(standing.course) - 1
+    note = f"; went on after epoch {done}" if done else ""
     with progress.stage(label, training.epochs * len(split)) as step:
-        for epoch in range(1, training.epochs + 1):
+        step(done * len(split), note.removeprefix("; "))
+        for epoch in range(done + 1, training.epochs + 1):
             model.train()
             losses: list[Tensor] = []
             for batch in shuffled(split, training.batch_size, generator):
@@ -71,20 +79,24 @@ def train(
                 step(len(batch), f"epoch {epoch} of {training.epochs}{note}")
             now = _assess(model, dev, epoch, float(torch.stack(losses).mean()), training, followed, seed)
             if not math.isfinite(now.loss or 0.0):
+                if checkpoint:
+                    checkpoint.remove()
                 raise UsageError(
                     f"Training diverged in epoch {epoch}: the loss is {now.loss}. "
                     "Lower the learning rate (--train learning_rate=...), or clip gradients (--train clip=1)."
                 )
-            course.append(now)
-            if keep == "last" or _merit(now, training) > _merit(best, training):
-                best, best_state = now, _copy(model)
+            standing.course.append(now)
+            if keep == "last" or _merit(now, training) > _merit(standing.best, training):
+                standing.best, standing.best_state = now, _copy(model)
             note = f"; loss {now.loss:.3f}, dev accuracy {now.dev_accuracy:.3f}"
             step(0, f"epoch {epoch} of {training.epochs}{note}")
-            if training.patience and epoch - best.epoch >= training.patience:
+            if training.patience and epoch - standing.best.epoch >= training.patience:
                 break
-    model.load_state_dict(best_state)
+            if checkpoint and epoch < training.epochs:
+                checkpoint.keep(moving, standing)
+    model.load_state_dict(standing.best_state)
     model.eval()
-    return TrainingRecord(course=tuple(course), best_epoch=best.epoch)
+    return TrainingRecord(course=tuple(standing.course), best_epoch=standing.best.epoch)
 
 
 def _merit(epoch: Epoch, training: Training) -> tuple[float, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
@@ -21,6 +21,7 @@ from ..store.identity import weights_name
 from ..store.weights import Weights
 from ..types import TaskData
 from .attribution import Named
+from .checkpoints import Checkpoint, shapes
 from .training import Objective, train
 
 
@@ -71,10 +72,14 @@ class Workshop:
     ) -> TrainingRecord:
         """Give a model the weights of that name, by training where there are none that fit.
 
-        Without a name nothing is looked for or kept.
+        A training that was cut off goes on after its last epoch. Without a name nothing is looked for, or
+        kept.
         """
         known = self.find(model, key, [named.label for named in followed]) if key else None
+        checkpoint = Checkpoint(self.weights.checkpoints, key) if key else None
         if known is not None:
+            if checkpoint:  # whoever trained them was killed before it could
+                checkpoint.remove()
             model.eval()
             return known
         record = train(
@@ -88,9 +93,10 @@ class Workshop:
             label=f"seed {seed}: {label}",
             objective=objective,
             keep=keep,
+            checkpoint=checkpoint,
         )
-        if key:
-            self.weights.keep(key, model.state_dict(), record.model_dump(mode="json"))
+        if checkpoint and self.weights.keep(key, model.state_dict(), record.model_dump(mode="json")):
+            checkpoint.remove()
         return record
 
     def _build(self, plan: Plan) -> Model:
@@ -107,7 +113,7 @@ class Workshop:
         state, known = cached
         try:
             record = TrainingRecord.model_validate(known)
-            if _shapes(state) != _shapes(model.state_dict()):
+            if shapes(state) != shapes(model.state_dict()):
                 raise ValueError("another model's weights")
         except ValueError as error:
             self.weights.tell_damaged(key, error)
@@ -131,7 +137,3 @@ def seeded(seed: int) -> Iterator[None]:
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         yield
-
-
-def _shapes(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Size]:
-    return {name: tensor.shape for name, tensor in state.items()}

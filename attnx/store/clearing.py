@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -11,7 +10,8 @@ from pathlib import Path
 
 from ..errors import UsageError
 from ..report.run_lines import Line
-from .home import home
+from .home import ABANDONED, home
+from .weights import CHECKPOINTS, FILE
 
 UNITS = {"h": 1 / 24, "d": 1.0, "w": 7.0}
 
@@ -55,14 +55,15 @@ def list_weights(listed: Collection[tuple[Path, Line]], root: Path | None = None
         for key in line.weights:
             named.setdefault(key, []).append(line.name)
     found = []
-    for file in (root or home() / "weights").glob("[!.]*/weights.safetensors"):
+    for file in (root or home() / "weights").glob(f"[!.]*/{FILE}"):
         state = file.stat()
         names = tuple(dict.fromkeys(named.get(file.parent.name, ())))
         found.append(KeptWeights(file.parent, datetime.fromtimestamp(state.st_mtime), state.st_size, names))
     return sorted(found, key=lambda one: one.written, reverse=True)
 
 
-def delete_folder(folder: Path) -> None:
-    """Delete a folder as if at once: whoever looks sees all of it or nothing."""
-    with tempfile.TemporaryDirectory(prefix=".deleting-", dir=folder.parent) as aside:
-        folder.rename(Path(aside) / folder.name)
+def old_checkpoints(older_than: timedelta | None, now: datetime, root: Path | None = None) -> list[Path]:
+    """The folders of checkpoints that are older, or older than a day: their trainings may still go on."""
+    age = timedelta(seconds=ABANDONED) if older_than is None else older_than
+    files = ((root or home() / "weights") / CHECKPOINTS).glob(f"[!.]*/{FILE}")
+    return sorted(file.parent for file in files if now - datetime.fromtimestamp(file.stat().st_mtime) > age)

@@ -49,6 +49,17 @@ def written_aside(final: Path) -> Iterator[Path]:
         _replace(final, temporary)
 
 
+def replace_file(final: Path, content: bytes) -> None:
+    """Write a file in the place of another: at every moment one of them is there, and whole."""
+    final.parent.mkdir(parents=True, exist_ok=True)
+    _clear_abandoned(final.parent)
+    hidden = tempfile.TemporaryDirectory(prefix=".writing-", dir=final.parent, ignore_cleanup_errors=True)
+    with hidden as name:
+        temporary = Path(name) / final.name
+        temporary.write_bytes(content)
+        temporary.replace(final)
+
+
 def _clear_abandoned(folder: Path) -> None:
     """Delete what killed writers left: no writer takes a day from its first file to its last."""
     for path in folder.glob(".writing-*"):
@@ -71,6 +82,12 @@ def _replace(final: Path, temporary: Path) -> None:
         aside = tempfile.TemporaryDirectory(prefix=".writing-", dir=final.parent)
         with aside as old, suppress(FileNotFoundError):  # another writer may have been faster
             final.rename(Path(old) / "old")
+
+
+def delete_folder(folder: Path) -> None:
+    """Delete a folder as if at once: whoever looks sees all of it or nothing."""
+    with tempfile.TemporaryDirectory(prefix=".writing-", dir=folder.parent) as aside:
+        folder.rename(Path(aside) / folder.name)
 
 
 def in_the_way(final: Path) -> UsageError:

@@ -10,11 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from attnx.store.weights import Weights
+
 LONG = ["--task", "sdc-2d:train=400,dev=100,test=100", "--train", "epochs=100000"]
 
 
 @pytest.mark.parametrize("command", [["evaluate", "--metric", "nnz"], ["study", "uniform-attention"]])
-def test_an_interrupted_run_says_so_and_leaves_nothing(command: list[str], tmp_path: Path) -> None:
+def test_an_interrupted_run_says_so_and_leaves_nothing_half_written(
+    command: list[str], tmp_path: Path
+) -> None:
     run = [sys.executable, "-c", "from attnx.cli.app import main; main()", *command, *LONG]
     environment = os.environ | {"ATTNX_HOME": str(tmp_path)}
     with subprocess.Popen(run, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
@@ -27,7 +31,10 @@ def test_an_interrupted_run_says_so_and_leaves_nothing(command: list[str], tmp_p
     assert out == b""
     (last,) = [line for line in err.decode().splitlines() if not line.startswith("seed")]
     assert last == "error: interrupted; finished parts are kept, nothing is left half-written"
-    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+    (left,) = [path for path in tmp_path.rglob("*") if path.is_file()]  # from where training goes on
+    checkpoints = Weights(tmp_path / "weights").checkpoints
+    assert left.parent.parent == checkpoints.root
+    assert checkpoints.find(left.parent.name) is not None
 
 
 def test_runs_are_listed_newest_first(tmp_path: Path, cli) -> None:  # type: ignore[no-untyped-def]
