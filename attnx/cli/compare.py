@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ..disk import write_file
 from .completion import kept_names
 from .options import Json, Out
 
@@ -44,5 +45,5 @@ def compare(
 
         print_comparison(comparison)
     if html is not None:
-        html.write_text(comparison.to_html(), encoding="utf-8")
+        write_file(html, comparison.to_html())
         print(f"page: {html}", file=sys.stderr)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..disk import write_file
 from ..errors import UsageError
 from .completion import names_of
 from .installed import installed_catalog
@@ -63,7 +64,7 @@ def explain(
         text = _standard_input()
     found = loaded.explain(text, example=example, query=query, methods=method or (), seed=seed)
     if html is not None:
-        html.write_text(found.to_html(), encoding="utf-8")
+        write_file(html, found.to_html())
         print(f"page: {html}", file=sys.stderr)
     if json:
         sys.stdout.write(found.to_json())

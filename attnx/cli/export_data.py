@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ..disk import write_file
 from ..errors import UsageError
 from .installed import installed_catalog
 from .options import DataDir, Limit
@@ -49,7 +50,7 @@ def export(
         sys.stdout.writelines(lines)
         return
     try:
-        out.write_text("".join(lines), encoding="utf-8")
+        write_file(out, "".join(lines))
     except OSError as error:
         raise UsageError(f"Cannot write '{out}': {error.strerror}.") from error
     print(f"{len(lines)} examples: {out}", file=sys.stderr)

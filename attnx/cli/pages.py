@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from ..disk import write_file
 from ..errors import UsageError
 from .completion import kept_names
 from .options import Out
@@ -93,7 +94,7 @@ def export(
         if into is None:
             sys.stdout.write(text)
         else:
-            into.write_text(text, encoding="utf-8")
+            write_file(into, text)
             print(into)
         return
     if isinstance(report, StudyReport):

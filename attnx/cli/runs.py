@@ -142,7 +142,7 @@ def weights(
 
 
 def _delete(folders: "dict[Path, None] | list[Path]", dry_run: bool) -> None:
-    from ..store.home import delete_folder
+    from ..disk import delete_folder
 
     for folder in folders:
         if not dry_run:

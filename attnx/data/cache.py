@@ -9,13 +9,14 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
 
+from ..disk import HIDDEN
 from ..errors import DataError
 from ..progress import Progress, Step
 from ..registry.datasets import SHA256, PackageSource, RemoteSource
@@ -26,7 +27,7 @@ from .packages import download_package
 
 MANIFEST = ".attnx.json"
 MEGABYTE = 1_000_000
-UNFINISHED = re.compile(r"\.writing-(.+)|\.([0-9a-f]{64})\.part")  # with the archive's hash
+UNFINISHED = re.compile(rf"{re.escape(HIDDEN)}(.+)|\.([0-9a-f]{{64}})\.part")  # with the archive's hash
 
 
 class Cache:
@@ -60,12 +61,19 @@ class Cache:
         """The folder of a source, downloaded, verified and unpacked unless it is here."""
         try:
             self.root.mkdir(parents=True, exist_ok=True)
+            self._clear_abandoned()
             with self._alone(source, label):
                 # Another process may have fetched it while this one waited.
                 return self.find(source) or self._fetch(source, label)
         except OSError as error:
             reason = error.strerror or str(error)
             raise DataError(f"{source.title}: cannot write to '{self.root}': {reason}") from error
+
+    def _clear_abandoned(self) -> None:
+        """Delete what killed fetches left: nobody holds its lock."""
+        for path in self.root.glob(f"{HIDDEN}*"):
+            with suppress(Timeout), FileLock(self._lock(path.name.removeprefix(HIDDEN)), timeout=0):
+                _delete(path)
 
     def remove(self, source: RemoteSource) -> int:
         """Delete what is kept of a source, and return how many bytes that frees."""
@@ -171,7 +179,7 @@ class Cache:
         return self.root / f".{source.sha256}.part"
 
     def _hidden(self, sha256: str) -> Path:
-        return self.root / f".writing-{sha256}"
+        return self.root / f"{HIDDEN}{sha256}"
 
     def _lock(self, sha256: str) -> Path:
         return self.root / f".{sha256}.lock"

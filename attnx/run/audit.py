@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from ..data.loading import Source, load_data
+from ..disk import check_writable
 from ..errors import DataError
 from ..formulas.deception import rationale_mass
 from ..progress import Progress
@@ -18,7 +19,6 @@ from ..report.audit import AuditedModel, AuditReport, Case, audit_rows
 from ..report.observations import Key, Measurement
 from ..request.audit import AuditPlan
 from ..request.plan import Plan
-from ..store.home import check_writable
 from ..store.weights import Weights
 from ..types import Example
 from .attribution import Named, trace_of

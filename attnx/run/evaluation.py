@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 from ..data.loading import Source
+from ..disk import check_writable
 from ..errors import NotKept, UsageError
 from ..progress import Progress
 from ..report.cautions import cautions, useless_model
@@ -28,7 +29,6 @@ from ..request.keep import Keep
 from ..request.plan import Part, Plan
 from ..request.spec import digest
 from ..store.examples import KeptIn
-from ..store.home import check_writable
 from ..store.identity import plugins_used, run_name
 from ..store.runs import Runs
 from ..store.weights import Weights, tensors_hash

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ..data.loading import Source
+from ..disk import check_writable
 from ..errors import UsageError
 from ..host.catalog import Catalog
 from ..progress import Progress
@@ -17,7 +18,7 @@ from ..report.statistics import summarise
 from ..request.given import Objects
 from ..request.resolve import find_part, require_capabilities, resolve
 from ..request.spec import Choice, RunSpec
-from ..store.home import check_writable, home
+from ..store.home import home
 from ..store.identity import plugins_used
 from ..store.runs import write_study
 from ..store.weights import Weights

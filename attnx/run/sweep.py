@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from ..disk import check_writable, hidden_folder
 from ..errors import AttnxError
 from ..host.catalog import Catalog
 from ..progress import Progress
@@ -15,7 +15,7 @@ from ..report.sweeps import CellRow, SweepReport, Undone, rows_of
 from ..request.grid import Cell, Refused
 from ..request.keep import Keep
 from ..request.resolve import resolve
-from ..store.home import check_writable, home
+from ..store.home import home
 from ..store.identity import software_name
 from ..store.runs import Runs
 from .executors import Done, Workers, carry_out_units
@@ -88,8 +88,7 @@ class _Course:
         unit = done.unit
         if done.error is not None:
             return ()
-        for path, content in done.result.files:
-            write_carried(home() / path, content)
+        write_carried(done.result.files)
         if unit.seed is None:
             return ()
         self.brought[unit.cell] += done.result.files
@@ -106,12 +105,10 @@ class _Course:
 @contextmanager
 def _marked(folder: Path) -> Iterator[Path]:
     """A file by which a worker sees that it shares this folder."""
-    mark = folder.resolve() / f".sweep-{uuid.uuid4().hex}"
-    mark.touch()
-    try:
+    with hidden_folder(folder.resolve()) as hidden:
+        mark = hidden / "sweep"
+        mark.touch()
         yield mark
-    finally:
-        mark.unlink(missing_ok=True)
 
 
 def _told(error: BaseException) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..data.access import Source
+from ..disk import written_aside
 from ..errors import PluginError
 from ..host.catalog import Catalog
 from ..progress import Progress
@@ -72,8 +73,7 @@ def carry_out_unit(unit: Unit) -> Result:
     remembered.most = 2
     catalog = Catalog.installed(unit.setup.without)
     with _at_home(unit.setup):
-        for path, content in unit.brought:
-            write_carried(home() / path, content)
+        write_carried(unit.brought)
         before = set() if unit.setup.shared else set(_files(home()))
         plan = resolve(RunSpec.model_validate_json(unit.spec), catalog)
         _check_software(unit, plan)
@@ -135,9 +135,12 @@ def _files(folder: Path) -> Iterator[str]:
                 yield path.relative_to(folder).as_posix()
 
 
-def write_carried(path: Path, content: bytes) -> None:
-    """Write a file that came from elsewhere, aside and renamed."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    aside.write_bytes(content)
-    aside.replace(path)
+def write_carried(files: Files) -> None:
+    """Keep files that came from elsewhere, each folder whole."""
+    folders: dict[Path, list[tuple[str, bytes]]] = {}
+    for path, content in files:
+        folders.setdefault(home() / Path(path).parent, []).append((Path(path).name, content))
+    for folder, content_of in folders.items():
+        with written_aside(folder) as aside:
+            for name, content in content_of:
+                (aside / name).write_bytes(content)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from ..disk import ABANDONED
 from ..errors import UsageError
 from ..report.run_lines import Line
-from .home import ABANDONED, home
+from .home import home
 from .weights import CHECKPOINTS, FILE
 
 UNITS = {"h": 1 / 24, "d": 1.0, "w": 7.0}

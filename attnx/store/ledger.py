@@ -7,7 +7,6 @@ missing, damaged or of another version is written anew.
 from __future__ import annotations
 
 import json
-import os
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import datetime
@@ -15,6 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from ..disk import write_file
 from ..report.run_lines import Line, line_of
 from .shelf import read_kept, report_files, roots
 
@@ -82,7 +82,5 @@ def _read_note(root: Path) -> dict[str, Any]:
 
 
 def _write_note(root: Path, fresh: dict[str, Any]) -> None:
-    aside = root / f"{NOTE}-{os.getpid()}"
     with suppress(OSError):  # a folder that is only read is listed all the same, more slowly
-        aside.write_text(json.dumps({"version": version("attnx"), "lines": fresh}), encoding="utf-8")
-        aside.replace(root / NOTE)
+        write_file(root / NOTE, json.dumps({"version": version("attnx"), "lines": fresh}))

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from ..disk import in_the_way, write_file, written_aside
 from ..errors import DataError, UsageError, did_you_mean
 from ..report.examples import Examples
 from ..report.findings import StudyReport
@@ -15,10 +16,12 @@ from ..report.records import Report
 from ..request.keep import LEVELS, Keep
 from ..request.spec import digest
 from .examples import KeptIn, kept_level, write_examples
-from .home import home, in_the_way, written_aside
-from .seals import check_seal, seal
+from .home import home
+from .seals import read_sealed, seal
 
-REPORT, PAGE = "report.json", "report.html"  # a study has such a page too
+REPORT, STUDY = "report.json", "study.json"
+PAGE = "report.html"  # of either
+UNREADABLE = "is damaged, edited, or of another version of attnx"
 
 
 class Runs:
@@ -85,55 +88,43 @@ class Runs:
         return final
 
     def __iter__(self) -> Iterator[Report]:
-        """Finished runs, newest first."""
+        """Finished runs, newest first; one that cannot be read is told."""
         for name in self.names():
             report = read_report(self.folder(name))
             if report is not None:
                 yield report
+            elif os.path.isfile(self.folder(name) / REPORT):  # or it was deleted just now
+                print(f"warning: '{self.folder(name) / REPORT}' {UNREADABLE}: left out", file=sys.stderr)
 
 
 def read_report(folder: Path) -> Report | None:
     """A report, or None where no file is, or one of another version, damaged or edited."""
-    while True:
-        before = _which(folder)
-        report = _read_sealed(folder)
-        if report is not None or _which(folder) == before:  # or a writer has just replaced the folder
-            return report
+    report = read_sealed(folder, REPORT, Report.from_json, lambda found: found.fingerprint)
+    return report and report.with_examples(KeptIn(folder))
 
 
-def _which(folder: Path) -> int:
-    """What tells a folder from another of the same name."""
-    try:
-        return folder.stat().st_ino
-    except OSError:
-        return 0
-
-
-def _read_sealed(folder: Path) -> Report | None:
-    try:
-        report = Report.from_json((folder / REPORT).read_text(encoding="utf-8"))
-        if check_seal(folder, [REPORT]) != report.fingerprint:
-            return None
-        return report.with_examples(KeptIn(folder))
-    except (FileNotFoundError, NotADirectoryError, KeyError, TypeError, ValueError, RecursionError):
-        return None
+def read_study(folder: Path) -> StudyReport | None:
+    """A study's report, or None as for a run's."""
+    return read_sealed(folder, STUDY, StudyReport.from_json, _study_name)
 
 
 def write_study(report: StudyReport, root: Path) -> Path:
     """Write a study's report into a folder named by what was asked."""
-    name = digest(report.study.label, report.spec.canonical())
-    final = root / f"{report.study.name}-{name}"
+    final = root / _study_name(report)
     with written_aside(final) as folder:
-        (folder / "study.json").write_text(report.to_json(), encoding="utf-8")
+        (folder / STUDY).write_text(report.to_json(), encoding="utf-8")
         (folder / "study.md").write_text(report.to_markdown(), encoding="utf-8")
+        seal(folder, final.name)
     write_page(report, final)
     return final
+
+
+def _study_name(report: StudyReport) -> str:
+    return f"{report.study.name}-{digest(report.study.label, report.spec.canonical())}"
 
 
 def write_page(report: Report | StudyReport, folder: Path) -> None:
     """Write the page of a report into its folder: it can be made again from the rest at any time."""
     text = report.to_html()
-    aside = folder / f".{PAGE}-{os.getpid()}"
     with suppress(FileNotFoundError):  # another writer of the same run is replacing the folder
-        aside.write_text(text, encoding="utf-8")
-        aside.replace(folder / PAGE)
+        write_file(folder / PAGE, text, hidden_in=folder.parent)

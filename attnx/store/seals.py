@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TypeVar
 
 from ..data.downloads import sha256_of
 
 SEAL = "seal.json"
+Read = TypeVar("Read")
 
 
 def seal(folder: Path, name: str) -> None:
@@ -25,3 +27,33 @@ def check_seal(folder: Path, files: Iterable[str]) -> str:
         if kept["sha256"][file] != sha256_of(folder / file):
             raise ValueError(f"{file} is not what was written")
     return str(kept["name"])
+
+
+def read_sealed(
+    folder: Path, file: str, read: Callable[[str], Read], name: Callable[[Read], str]
+) -> Read | None:
+    """What a sealed file holds; None where it is missing, damaged, edited or of another version.
+
+    `name` is what the seal must call it.
+    """
+    while True:
+        before = _which(folder)
+        found = _read(folder, file, read, name)
+        if found is not None or _which(folder) == before:  # or a writer has just replaced the folder
+            return found
+
+
+def _read(folder: Path, file: str, read: Callable[[str], Read], name: Callable[[Read], str]) -> Read | None:
+    try:
+        found = read((folder / file).read_text(encoding="utf-8"))
+        return found if check_seal(folder, [file]) == name(found) else None
+    except (FileNotFoundError, NotADirectoryError, KeyError, TypeError, ValueError, RecursionError):
+        return None
+
+
+def _which(folder: Path) -> int:
+    """What tells a folder from another of the same name."""
+    try:
+        return folder.stat().st_ino
+    except OSError:
+        return 0

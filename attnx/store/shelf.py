@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from ..disk import write_file
 from ..errors import DataError, UsageError, did_you_mean
 from ..report.findings import StudyReport
 from ..report.records import Report
 from .home import home
-from .runs import PAGE, read_report, write_page
+from .runs import PAGE, read_report, read_study, write_page
 
 FILES = ("report.json", "study.json")
 
@@ -76,10 +77,7 @@ def write_index(kept: list[Kept], page: Path) -> None:
     entries = [
         Entry(one.folder.name, _link(one.folder, page.parent), one.written, one.report) for one in kept
     ]
-    page.parent.mkdir(parents=True, exist_ok=True)
-    aside = page.with_name(f".{page.name}-{os.getpid()}")
-    aside.write_text(index_page(entries), encoding="utf-8")
-    aside.replace(page)
+    write_file(page, index_page(entries))
 
 
 def _link(folder: Path, beside: Path) -> str:
@@ -104,7 +102,4 @@ def read_kept(folder: Path) -> Report | StudyReport | None:
     """The report in a folder; None where this version cannot read it."""
     if (folder / "report.json").is_file():
         return read_report(folder)
-    try:
-        return StudyReport.from_json((folder / "study.json").read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
-        return None
+    return read_study(folder)

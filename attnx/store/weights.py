@@ -11,8 +11,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..disk import delete_folder, in_the_way, write_file, written_aside
 from ..request.spec import digest
-from .home import delete_folder, home, in_the_way, replace_file, written_aside
+from .home import home
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -87,7 +88,7 @@ class Checkpoints(Weights):
 
     def write(self, key: str, state: Mapping[str, Tensor], record: Mapping[str, Any]) -> None:
         """Write a checkpoint over the last one: there is one of them at every moment."""
-        replace_file(self.root / key / FILE, _whole(key, state, record))
+        write_file(self.root / key / FILE, _whole(key, state, record))
 
 
 def _whole(key: str, state: Mapping[str, Tensor], record: Mapping[str, Any]) -> bytes:

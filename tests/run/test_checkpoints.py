@@ -146,7 +146,7 @@ def test_a_checkpoint_left_behind_by_its_training_goes_when_the_weights_are_foun
 def test_checkpoints_take_their_share_of_time_and_no_more(tmp_path, monkeypatch):
     monkeypatch.setattr("attnx.run.checkpoints.SHARE", 1e-9)
     weights, written = Weights(tmp_path), []
-    monkeypatch.setattr("attnx.store.weights.replace_file", lambda final, content: written.append(final))
+    monkeypatch.setattr("attnx.store.weights.write_file", lambda final, content: written.append(final))
     train(weights)
     assert len(written) == 1
 

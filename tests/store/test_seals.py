@@ -12,7 +12,7 @@ import pytest
 
 import attnx
 from attnx import DataError
-from attnx.store.runs import read_report
+from attnx.store.runs import read_report, read_study
 
 SMALL: dict[str, Any] = {
     "task": "sdc-error-mode-1:train=20,dev=20,test=20",
@@ -89,3 +89,25 @@ def test_changed_examples_are_refused(tmp_path: Path, name: str) -> None:
     kept = attnx.evaluate(**SMALL, out=tmp_path)
     with pytest.raises(DataError, match="not what was written"):
         kept.examples()
+
+
+def test_a_study_that_was_edited_is_named_and_not_shown(home: Path, cli: Any) -> None:
+    attnx.study("uniform-attention", SMALL["task"], training={"epochs": 1}, progress=False)
+    (folder,) = (home / "studies").glob("[!.]*")
+    file = folder / "study.json"
+    whole = file.read_bytes()
+    assert read_study(folder) is not None
+    for position in range(0, len(whole), len(whole) // 50):
+        change_byte(file, position)
+        assert read_study(folder) is None
+        change_byte(file, position)
+    assert read_study(folder) is not None
+    fields = json.loads(whole)
+    fields["findings"][0]["mean"] = 0.5
+    file.write_text(json.dumps(fields))
+    code, out, err = cli("runs", "--json")
+    (line,) = json.loads(out)
+    assert (code, err, line["name"], line["kind"]) == (0, "", folder.name, "unreadable")
+    assert "edited" in line["reason"]
+    code, out, err = cli("runs", "show", folder.name)
+    assert (code, out, len(err.splitlines())) == (4, "", 1)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -14,9 +17,10 @@ import pytest
 import torch
 
 import attnx
+from attnx.disk import check_writable, written_aside
 from attnx.errors import UsageError
 from attnx.report.records import Report
-from attnx.store.home import check_writable, home
+from attnx.store.home import home
 from attnx.store.runs import Runs
 from attnx.store.weights import Weights
 
@@ -115,8 +119,11 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
         check_writable(tmp_path / "file" / "runs", "--out")
 
 
-def test_writers_at_the_same_time_leave_one_whole_run(tmp_path: Path) -> None:
-    """While they write, a reader finds a whole run or none."""
+def test_writers_at_the_same_time_leave_one_whole_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While they write, a reader finds a whole run, or none before the first."""
+    monkeypatch.setattr(Report, "to_html", lambda self: "")  # it takes most of the time
     runs, failures = Runs(tmp_path), []
     start = threading.Barrier(5)
 
@@ -185,11 +192,75 @@ def test_a_file_in_the_place_of_a_folder_is_told_and_kept(tmp_path: Path) -> Non
     assert place.read_text() == "mine"
 
 
-def test_what_a_killed_writer_left_is_deleted_after_a_day(tmp_path: Path) -> None:
-    ages = {".writing-old": 25 * 3600, ".writing-new": 60, "mine": 25 * 3600}
-    for name, age in ages.items():
+def test_what_a_killed_writer_left_is_deleted_by_the_next_one(tmp_path: Path) -> None:
+    for name in (".writing-left", "mine"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "file").write_text("")
+    Runs(tmp_path).write(report())
+    assert {path.name for path in tmp_path.iterdir()} == {"mine", "0123456789abcdef"}
+
+
+def test_a_writer_that_lives_keeps_its_folder_however_old(tmp_path: Path) -> None:
+    held = subprocess.Popen(
+        [sys.executable, "-c", HOLD, tmp_path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert held.stdin is not None
+    assert held.stdout is not None
+    folder = Path(held.stdout.readline().strip())
+    os.utime(folder, (0, 0))
+    with written_aside(tmp_path / "one") as first, written_aside(tmp_path / "two") as second:
+        os.utime(first.parent, (0, 0))
+        Runs(tmp_path).write(report())
+        assert all(path.is_dir() for path in (folder, first, second))
+    held.kill()
+    held.communicate()
+    Runs(tmp_path).write(report())
+    assert {path.name for path in tmp_path.iterdir()} == {"one", "two", "0123456789abcdef"}
+
+
+HOLD = """
+import sys
+from pathlib import Path
+from attnx.disk import hidden_folder
+
+with hidden_folder(Path(sys.argv[1])) as folder:
+    print(folder, flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_where_the_system_knows_no_locks_a_folder_is_kept_for_a_day(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EBADF, "")
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    for name, age in {".writing-old": 25 * 3600, ".writing-new": 60}.items():
+        (tmp_path / name).mkdir()
         os.utime(tmp_path / name, (time.time() - age,) * 2)
     Runs(tmp_path).write(report())
-    assert {path.name for path in tmp_path.iterdir()} == {".writing-new", "mine", "0123456789abcdef"}
+    assert {path.name for path in tmp_path.iterdir()} == {".writing-new", "0123456789abcdef"}
+
+
+def test_where_two_folders_cannot_change_places_the_old_one_makes_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("attnx.disk.exchange", lambda one, other: False)
+    runs = Runs(tmp_path)
+    for seconds in (1, 2):
+        runs.write(report(seconds={"data": seconds}))
+    assert [found.seconds for found in runs] == [{"data": 2}]
+    assert files(tmp_path) >= {"0123456789abcdef"}
+    assert not list(tmp_path.glob(".writing-*"))
+
+
+def test_a_run_that_cannot_be_read_is_told_among_the_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = Runs(tmp_path)
+    for name in "ab":
+        runs.write(report(name))
+    (tmp_path / "a" / "report.json").write_text("{}")
+    assert [found.fingerprint for found in runs] == ["b"]
+    assert f"warning: '{tmp_path}/a/report.json' is damaged" in capsys.readouterr().err
