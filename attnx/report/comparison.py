@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Literal
 
+from .naming import measure_name, with_arrow
 from .numbers import Interval, Number, format_number, interval_of
 from .provenance import Record
-from .records import ARROWS
 from .selecting import Unselected, arguments_of
 
 if TYPE_CHECKING:
@@ -53,8 +53,7 @@ class Difference(Record):
     @property
     def title(self) -> str:
         """Metric and measure with an arrow to the better side."""
-        name = self.metric if self.measure == self.metric else f"{self.metric} {self.measure}"
-        return f"{name} {ARROWS[self.direction]}".rstrip()
+        return with_arrow(measure_name(self.metric, self.measure), self.direction)
 
     @property
     def interval(self) -> Interval | None:

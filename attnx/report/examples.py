@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from ..request.keep import Keep
+from .naming import measure_name
 
 if TYPE_CHECKING:
     import pandas
@@ -32,9 +33,9 @@ class Column:
     @property
     def title(self) -> str:
         """What is measured, of what, against what."""
-        name = self.metric if self.measure == self.metric else f"{self.metric} {self.measure}"
         of = f" of {self.explanation}" if self.explanation else ""
-        return f"{name}{of}{f' against {self.reference}' if self.reference else ''}"
+        against = f" against {self.reference}" if self.reference else ""
+        return f"{measure_name(self.metric, self.measure)}{of}{against}"
 
 
 @dataclass(frozen=True, slots=True)

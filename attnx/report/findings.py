@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from ..request.spec import Choice, RunSpec
+from .naming import with_arrow
 from .numbers import Interval, Number, format_number, interval_of
 from .provenance import PluginUsed, Record
-from .records import ARROWS, SCHEMA
+from .records import SCHEMA
 from .selecting import Unselected
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class Finding(Record):
     @property
     def title(self) -> str:
         """The measure with an arrow to the better side."""
-        return f"{self.measure} {ARROWS[self.direction]}".rstrip()
+        return with_arrow(self.measure, self.direction)
 
     @property
     def shown(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from .naming import measure_name
 from .numbers import format_number, interval_of
 from .records import Heading, Report, Status, Verdict, VerdictRow
 
@@ -118,7 +119,7 @@ def clause(family: Family, status: Status, references: Sequence[str | None]) -> 
 
 def row_in_words(row: VerdictRow) -> str:
     """The numbers behind a row: the measure, random scores beside it, and their difference."""
-    name = row.metric if row.measure == row.metric else f"{row.metric} {row.measure}"
+    name = measure_name(row.metric, row.measure)
     beside = f" with {row.reference}" if row.reference else ""
     aside = "" if row.decides else ", shown but not trusted to decide"
     if row.difference is None:

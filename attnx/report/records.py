@@ -11,6 +11,7 @@ from pydantic import Field, PrivateAttr
 from ..errors import DataError, UsageError
 from ..request.spec import RunSpec
 from .markdown import page
+from .naming import measure_name, with_arrow
 from .numbers import Interval, Number, format_number, interval_of
 from .provenance import Provenance, Record, SampleUsed
 from .selecting import Unselected, arguments_of
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 SCHEMA: Literal[1] = 1
 Heading = Literal["faithfulness", "interpretability"]
 Status = Literal["supported", "contradicted", "chance", "unknown"]
-ARROWS = {"up": "↑", "down": "↓", "none": ""}
 
 
 class Summary(Record):
@@ -49,8 +49,7 @@ class Summary(Record):
     @property
     def title(self) -> str:
         """Metric and measure with an arrow to the better side."""
-        name = self.metric if self.measure == self.metric else f"{self.metric} {self.measure}"
-        return f"{name} {ARROWS[self.direction]}".rstrip()
+        return with_arrow(measure_name(self.metric, self.measure), self.direction)
 
     @property
     def interval(self) -> Interval | None:
