@@ -33,11 +33,13 @@ if TYPE_CHECKING:
     from .formulas.ranking import ranked
     from .formulas.scorers import Scorer, make_scorer
     from .formulas.shares import shares
+    from .formulas.tiles import put_together
     from .hookspecs import hookimpl
     from .host.cards import Card
     from .protocols import (
         AttentionProjection,
         DeletingModel,
+        Drawing,
         ImportanceMethod,
         InfluencingModel,
         LayeredModel,
@@ -65,6 +67,7 @@ if TYPE_CHECKING:
         Example,
         Finding,
         Importance,
+        Kept,
         Measure,
         Outputs,
         Passes,
@@ -84,6 +87,7 @@ _MODULES = {
     "formulas.divergences": ("js_divergence", "total_variation"),
     "formulas.erasure": ("attention_without", "logits_of_kept", "mean_embedding"),
     "formulas.shares": ("shares",),
+    "formulas.tiles": ("put_together",),
     "errors": (
         "AttnxError",
         "CheckFailed",
@@ -98,6 +102,7 @@ _MODULES = {
     "protocols": (
         "AttentionProjection",
         "DeletingModel",
+        "Drawing",
         "ImportanceMethod",
         "InfluencingModel",
         "LayeredModel",
@@ -136,6 +141,7 @@ _MODULES = {
         "Example",
         "Finding",
         "Importance",
+        "Kept",
         "Measure",
         "Passes",
         "Outputs",
@@ -165,6 +171,7 @@ __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
     "Training",
     "AttentionProjection",
     "DeletingModel",
+    "Drawing",
     "ImportanceMethod",
     "InfluencingModel",
     "LayeredModel",
@@ -188,6 +195,7 @@ __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
     "Evidence",
     "Example",
     "Importance",
+    "Kept",
     "Layers",
     "Measure",
     "Passes",
@@ -208,6 +216,7 @@ __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
     "class_output",
     "ranked",
     "shares",
+    "put_together",
     "Scorer",
     "make_scorer",
     "attention_without",

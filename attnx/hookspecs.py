@@ -51,6 +51,12 @@ def attnx_studies() -> list[Card]:
 
 
 @hookspec
+def attnx_drawings() -> list[Card]:
+    """Announce drawings: figures of a trained model on its data."""
+    raise AssertionError("a hook specification is never called")
+
+
+@hookspec
 def attnx_registry() -> str:
     """Contribute a registry fragment, as YAML text in the shape of registry.yaml."""
     raise AssertionError("a hook specification is never called")

@@ -25,6 +25,7 @@ from .types import (
     Example,
     Family,
     Finding,
+    Kept,
     Measure,
     Passes,
     Sees,
@@ -34,6 +35,8 @@ from .types import (
 )
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from .formulas.randomness import Randomness
     from .run.lab import Lab
 
@@ -211,6 +214,27 @@ class SplitMetric(_Measuring, Protocol):
 
     def conclude(self, kept: tuple[Tensor, ...], corpus: Corpus, /) -> Conclusion:
         """The verdict, from what was kept of all examples [N, ...] in their order."""
+        ...
+
+
+class Drawing(Protocol):
+    """A figure of a trained model, made of what a run keeps of it: arrays, and texts.
+
+    It is drawn wherever what it needs is there, of the first seed, and takes no options.
+    """
+
+    needs: ClassVar[tuple[str, ...]] = ()
+    title: ClassVar[str]
+    caption: ClassVar[str]
+    size: ClassVar[tuple[float, float]]  # inches
+    examples: ClassVar[int] = 400  # of the test split that it is shown, at most
+
+    def look(self, model: Model, trace: Trace, data: TaskData, /) -> Mapping[str, Kept] | None:
+        """What will be drawn of a pass over test examples; None where there is nothing to draw."""
+        ...
+
+    def draw(self, figure: Figure, kept: Mapping[str, Kept], /) -> None:
+        """Fill an empty matplotlib figure."""
         ...
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, get_args
 from ..errors import PluginError
 from .sources import NoSource, first_line
 
-Kind = Literal["task", "model", "projection", "importance", "metric", "study"]
+Kind = Literal["task", "model", "projection", "importance", "metric", "study", "drawing"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
 # What a component may need and another may provide. A plugin may add words of its own.
@@ -20,6 +20,7 @@ CAPABILITIES: Final = {
     "query": "a query beside every example",
     "reads-query": "a model that reads the query beside the units",
     "images": "units that are images",
+    "plane": "units that are points of a plane",
     "oracle": "scores of a perfect focus",
     "attention": "attention weights that can be read",
     "reattend": "attention weights that can be replaced",

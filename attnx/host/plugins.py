@@ -27,6 +27,7 @@ HOOK_OF_KIND: dict[Kind, str] = {
     "importance": "attnx_importances",
     "metric": "attnx_metrics",
     "study": "attnx_studies",
+    "drawing": "attnx_drawings",
 }
 
 

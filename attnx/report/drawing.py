@@ -7,7 +7,11 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+
+from ..disk import write_file
+from ..errors import UsageError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -47,6 +51,13 @@ class Drawing:
     size: tuple[float, float]  # inches
     draw: Callable[[Figure], None]
     left: float = 0.75  # inches for what is written beside the axes; laying it out anew would double the time
+
+    def save(self, path: str | Path) -> None:
+        """Write the drawing as SVG or PNG, by the ending of the file's name."""
+        path = Path(path)
+        if path.suffix not in (".svg", ".png"):
+            raise UsageError(f"A figure is an SVG or a PNG file, and '{path}' ends in neither .svg nor .png.")
+        write_file(path, to_svg(self) if path.suffix == ".svg" else to_png(self))
 
 
 def to_svg(drawing: Drawing) -> str:

@@ -15,7 +15,7 @@ from .naming import measure_name
 if TYPE_CHECKING:
     import pandas
 
-    from ..types import Direction
+    from ..types import Direction, Kept
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -102,6 +102,7 @@ class Examples(Sequence[KeptExample]):
     lengths: Array  # [N] units with a score
     scores: Mapping[str, Scores] = field(default_factory=dict)
     without_top: Mapping[str, Array] = field(default_factory=dict)  # [S, N] each, NaN where undefined
+    drawn: Mapping[str, Mapping[str, Kept]] = field(default_factory=dict)  # by drawing: what it is made of
 
     @property
     def methods(self) -> tuple[str, ...]:

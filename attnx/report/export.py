@@ -8,9 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from ..disk import write_file
 from ..escaping import latex
-from .drawing import to_png, to_svg
 from .examples import Examples
 from .figures import drawings
 from .findings import StudyReport
@@ -36,7 +34,7 @@ def write_figures(report: Report, examples: Examples | None, form: FigureFormat,
     written = []
     for drawing in drawings(report, examples):
         path = folder / f"{drawing.name}.{form}"
-        write_file(path, to_svg(drawing) if form == "svg" else to_png(drawing))
+        drawing.save(path)
         written.append(path)
     return written
 

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..host.catalog import Catalog
 from .drawing import DASHES, FAINT, INK, MARKERS, SERIES, Drawing
 from .examples import Column, Examples
+from .kept_drawings import kept_drawings
 from .records import Curve, Report, Summary
 
 if TYPE_CHECKING:
@@ -26,13 +28,16 @@ MOST_CLASSES = 8  # in one figure
 MOST_POINTS = 600  # of a scatter: more of them are a blot and weigh megabytes
 
 
-def drawings(report: Report, examples: Examples | None = None) -> list[Drawing]:
+def drawings(
+    report: Report, examples: Examples | None = None, catalog: Catalog | None = None
+) -> list[Drawing]:
     """Every figure that the report, and the examples it kept, have the numbers for."""
     found = [*_curve_drawings(report), *_training_drawings(report)]
     if examples is not None:
         found = [*_agreement_drawings(examples), *_weight_drawings(examples), *found]
     cost = _cost_drawing(report)
-    return [*found, cost] if cost else found
+    shown = kept_drawings(examples.drawn, catalog) if examples is not None and examples.drawn else []
+    return [*shown, *found, cost] if cost else [*shown, *found]
 
 
 def _curve_drawings(report: Report) -> list[Drawing]:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..types import TaskData
+from ..types import Kept, TaskData
 from .examples import Array, Column, Examples, Scores
 from .observations import KeptScores, Measurement, SeedResult
 
 
-def gather(results: Sequence[SeedResult], data: TaskData, explanations: Sequence[str]) -> Examples:
+def gather(
+    results: Sequence[SeedResult],
+    data: TaskData,
+    explanations: Sequence[str],
+    drawn: Mapping[str, Mapping[str, Kept]],
+) -> Examples:
     """The test split with every prediction and every measure of one example, by seed.
 
     Scores, and what examples are made of, where the scores were kept in measuring.
@@ -43,6 +48,7 @@ def gather(results: Sequence[SeedResult], data: TaskData, explanations: Sequence
             name: np.stack([one.without_top[name] for one in scored])
             for name in (scored[0].without_top if scored else ())
         },
+        drawn=drawn,
     )
 
 

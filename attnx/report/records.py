@@ -19,6 +19,7 @@ from .selecting import Unselected, arguments_of
 if TYPE_CHECKING:
     import pandas
 
+    from .drawing import Drawing
     from .examples import Examples
 
 SCHEMA: Literal[1] = 1
@@ -195,6 +196,12 @@ class Report(Record):
         from .page import run_page
 
         return run_page(self, self.kept_examples())
+
+    def figures(self) -> list[Drawing]:
+        """Every figure that the run has the numbers for; `save("name.svg")` writes one, or a PNG."""
+        from .figures import drawings
+
+        return drawings(self, self.kept_examples())
 
     def kept_examples(self) -> Examples | None:
         """The examples as they were kept; None where none were."""

@@ -23,6 +23,7 @@ PROTOCOLS: Final[dict[Kind, str]] = {
     "importance": "ImportanceMethod",
     "metric": "Metric",
     "study": "Study",
+    "drawing": "Drawing",
 }
 # The defaults of the protocols' declarations (which a test holds equal to these).
 DEFAULTS: Final[dict[Kind, dict[str, Any]]] = {
@@ -34,6 +35,7 @@ DEFAULTS: Final[dict[Kind, dict[str, Any]]] = {
     "projection": {"trains_by_expectation": False},
     "importance": {"needs": (), "passes": 0, "check": lambda examples: None},  # noqa: ARG005
     "study": {"needs": ()},
+    "drawing": {"needs": (), "examples": 400},
     "metric": {
         "needs": (),
         "sees": "units",
@@ -50,6 +52,7 @@ METHODS: Final[dict[Kind, tuple[str, ...]]] = {
     "projection": ("__call__",),
     "importance": ("__call__",),
     "study": ("__call__",),
+    "drawing": ("look", "draw"),
     "metric": ("family", "measures"),
 }
 OF_MODULES: Final = ("parameters", "state_dict", "load_state_dict", "train", "eval", "to")

@@ -68,6 +68,7 @@ class Plan:
     training: Training
     own: str  # the explanation that is the model's attention itself
     chance: str  # the baseline that verdicts compare with, empty where it is not installed
+    drawings: tuple[Part, ...] = ()  # figures, which change nothing of what is found
     inversions: Mapping[str, float] = field(default_factory=dict)  # share of each metric in the audit
 
     @property

@@ -70,6 +70,11 @@ def resolve(spec: RunSpec, catalog: Catalog, objects: Objects | None = None) -> 
         training=training,
         own=next(iter(usual.explanations), ""),
         chance=next((part.label for part in baselines if part.label == usual.baselines[0]), ""),
+        drawings=tuple(
+            finder.part("drawing", Choice(name=drawing.name))
+            for drawing in catalog.of_kind("drawing")
+            if provided.issuperset(drawing.needs)
+        ),
         inversions=_inversions(metrics, catalog),
     )
     return _spelled_out(plan)

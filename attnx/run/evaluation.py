@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,12 +32,13 @@ from ..store.examples import KeptIn
 from ..store.identity import plugins_used, run_name
 from ..store.runs import Runs
 from ..store.weights import Weights, tensors_hash
-from ..types import TaskData
+from ..types import Kept, TaskData
 from .attribution import Named
 from .batching import Split
 from .contracts import blamed
 from .keeping import Keeper
 from .loading import remembered
+from .looking import look
 from .sampling import SEED, Measuring, draw_sample
 from .workshop import Workshop
 
@@ -128,6 +129,7 @@ def run(
     results: list[SeedResult] = []
     hashes: dict[int, str] = {}
     names: dict[int, str] = {}
+    drawn: dict[str, Mapping[str, Kept]] = {}
     for seed in plan.spec.seeds:
         with clock("training"), blamed(plan.model.title):
             model, record = workshop.trained(plan, seed, followed, kept=nameable)
@@ -146,6 +148,9 @@ def run(
                 keeper=Keeper(shown, deletes) if keep == "all" else None,
             )
         results.append(SeedResult(seed, record, observation))
+        if keep == "all" and len(results) == 1:
+            with clock("drawings"):
+                drawn = look(model, data, plan.drawings, device)
     for method in results[0].observation.costs:
         clock.seconds[f"importance {method}"] = sum(r.observation.costs[method].seconds for r in results)
     with clock("summary"):
@@ -183,7 +188,7 @@ def run(
         warnings=(*_without_attention(plan), *cautions(results, found, data, useless)),
         seconds={stage: round(seconds, 3) for stage, seconds in clock.seconds.items()},
     )
-    return report.with_examples(gather(results, data, asked) if keep != "none" else None)
+    return report.with_examples(gather(results, data, asked, drawn) if keep != "none" else None)
 
 
 def followed_metrics(plan: Plan) -> list[Named]:

@@ -43,6 +43,10 @@ def write_examples(examples: Examples, folder: Path) -> None:
         "columns": [asdict(column) for column in examples.columns],
         "methods": list(examples.scores),
         "without_top": list(examples.without_top),
+        "drawn": {
+            name: {key: None if isinstance(part, np.ndarray) else part for key, part in kept.items()}
+            for name, kept in examples.drawn.items()
+        },
     }
     numbers: dict[str, Array] = {
         "labels": examples.labels.astype(np.int32),
@@ -56,6 +60,8 @@ def write_examples(examples: Examples, folder: Path) -> None:
         numbers[f"largest.{number}"] = scores.largest.astype(np.float64)
     for number, values in enumerate(examples.without_top.values()):
         numbers[f"without_top.{number}"] = values.astype(np.float64)
+    for name, kept in examples.drawn.items():
+        numbers |= {f"drawn.{name}.{key}": part for key, part in kept.items() if isinstance(part, np.ndarray)}
     arrays = {name: np.ascontiguousarray(array) for name, array in numbers.items()}
     whole = save(arrays, {"about": json.dumps(about, ensure_ascii=False)})
     (folder / NUMBERS).write_bytes(whole)
@@ -124,6 +130,13 @@ def _examples(about: dict[str, Any], numbers: dict[str, Array], texts: list[dict
         },
         without_top={
             name: numbers[f"without_top.{number}"] for number, name in enumerate(about["without_top"])
+        },
+        drawn={
+            name: {
+                key: numbers[f"drawn.{name}.{key}"] if texts is None else tuple(texts)
+                for key, texts in kept.items()
+            }
+            for name, kept in about.get("drawn", {}).items()  # runs from before there were any have none
         },
     )
 

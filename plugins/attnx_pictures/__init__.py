@@ -34,6 +34,12 @@ def attnx_tasks() -> list[Card]:
 
 
 @hookimpl
+def attnx_drawings() -> list[Card]:
+    """Attention over pictures."""
+    return [Card("overlay", "attnx_pictures.overlay_drawing:OverlayDrawing", citation=PANDEY)]
+
+
+@hookimpl
 def attnx_models() -> list[Card]:
     """The captioner."""
     return [

@@ -39,6 +39,12 @@ def attnx_models() -> list[Card]:
 
 
 @hookimpl
+def attnx_drawings() -> list[Card]:
+    """Maps of the focus and of the decision."""
+    return [Card("plane", "attnx_sdc.plane_drawing:PlaneDrawing", citation=PANDEY)]
+
+
+@hookimpl
 def attnx_metrics() -> list[Card]:
     """Whether the explanation points at the unit that decides the label."""
     return [

@@ -44,6 +44,10 @@ class SdcOptions(Sizes):
         description="NPZ file to draw from instead: 'points' [N, ...] and 'classes' [N], 0 for background",
     )
 
+    @property
+    def also_provides(self) -> tuple[str, ...]:
+        return ("plane",) if self.file is None and len(self.background[0].centre) == 2 else ()
+
     @model_validator(mode="after")
     def _one_space(self) -> Self:
         blobs = [*self.background, *(blob for blobs in self.foreground for blob in blobs)]

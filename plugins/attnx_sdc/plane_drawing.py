@@ -1,117 +1,118 @@
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
-from attnx import Model, TaskData, Trace
+from attnx import Drawing, Kept, Model, TaskData, Trace
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 Array = np.ndarray[Any, Any]
-FINE = 120  # cells along each side of a map
-MOST = 400  # examples that are drawn
+FINE = 100  # cells along each side of a map
 # The palette of Okabe and Ito, which most colour-blind people can tell apart; background is grey.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 GREY = "#777777"
 
 
-class PlaneDrawing:
+class PlaneDrawing(Drawing):
     """The focus over the base distributions, and the decision over attended points.
 
     Left, the score f(x) as a map, with points of every base distribution; right, the regions of the
     class that g gives to a point, with the attended points Σ a_j x_j of test mosaics by their label.
     """
 
-    needs = ("features", "attention")
+    needs = ("plane", "attention", "reattend")
+    title = "Focus and decision over the plane"
+    caption = (
+        "Of the first seed. Left, the darker the higher the focus scores a segment at that place; dots are "
+        "segments of test mosaics. Right, the class that is given to a mosaic whose attended point, "
+        "Σ aⱼ xⱼ, is at that place; dots are those of test mosaics in the colour of their label."
+    )
+    size = (9.0, 4.2)
 
-    def __call__(self, model: Model, data: TaskData) -> Figure | None:
+    def look(self, model: Model, trace: Trace, data: TaskData) -> Mapping[str, Kept] | None:
         """None where segments are not points of a plane, or hidden layers are averaged."""
-        if data.features is None or data.features.shape[1:] != (2,):
+        if trace.embeddings.shape[-1] != 2 or trace.hidden.shape[-1] != 2:
             return None
-        from matplotlib.figure import Figure
+        points = trace.embeddings.flatten(0, 1)  # [N·m, 2]
+        attended = torch.einsum("bl,blh->bh", trace.attention, trace.hidden)  # [N, 2]
+        names = ("background", *data.label_names)
+        units = [unit for example in trace.batch.examples for unit in example.units]
+        around_points, around_attended = _frame(points), _frame(attended)
+        scores = _alone(model, trace, _cells(around_points)).scores[:, 0]  # [FINE²]
+        decided = _alone(model, trace, _cells(around_attended)).logits.argmax(1)  # [FINE²]
+        numbers = {
+            "points": points,
+            "scores": scores.view(FINE, FINE),
+            "around points": around_points,
+            "attended": attended,
+            "decided": decided.view(FINE, FINE).int(),
+            "around attended": around_attended,
+            "labels": trace.batch.labels.int(),
+        }
+        kept: dict[str, Kept] = {name: tensor.cpu().numpy() for name, tensor in numbers.items()}
+        return kept | {"of": np.array([names.index(unit) for unit in units], np.int32), "names": names}
 
-        trace = _seen(model, data)
-        if trace.hidden.shape[-1] != 2:
-            return None
-        figure = Figure(figsize=(9, 4.2), layout="constrained")
+    def draw(self, figure: Figure, kept: Mapping[str, Any]) -> None:
         left, right = figure.subplots(1, 2)
-        _draw_focus(left, model, data, trace)
-        _draw_decision(right, model, data, trace)
-        return figure
+        figure.subplots_adjust(wspace=0.25)
+        names = kept["names"]
+        _draw_map(left, kept["scores"], kept["around points"], cmap="Greys", alpha=0.6)
+        figure.colorbar(left.images[0], ax=left, label="focus score f(x)")
+        _draw_points(left, kept["points"], kept["of"], names)
+        left.set(title="focus over the base distributions", xlabel="x₁", ylabel="x₂")
+        from matplotlib.colors import ListedColormap
+
+        classes = len(names) - 1
+        regions = ListedColormap([_colour(1 + y) for y in range(classes)])
+        limits = {"vmin": -0.5, "vmax": classes - 0.5}
+        _draw_map(right, kept["decided"], kept["around attended"], cmap=regions, alpha=0.25, **limits)
+        _draw_points(right, kept["attended"], kept["labels"] + 1, names)
+        right.set(title="decision over attended points", xlabel="Σ aⱼ xⱼ₁", ylabel="Σ aⱼ xⱼ₂")
 
 
-def _seen(model: Model, data: TaskData) -> Trace:
-    with torch.no_grad():
-        batch = model.encode(data.test[:MOST])
-        return model.run(batch, model.embed(batch))
-
-
-def _draw_focus(axes: Axes, model: Model, data: TaskData, trace: Trace) -> None:
-    points = trace.embeddings.flatten(0, 1).numpy()  # [N·m, 2]
-    across, down, cells = _cells(points)
-    scores = _alone(model, trace, cells).scores[:, 0].numpy()
-    shown = axes.pcolormesh(
-        across, down, scores.reshape(FINE, FINE), cmap="Greys", alpha=0.6, rasterized=True
-    )
-    axes.figure.colorbar(shown, ax=axes, label="focus score f(x)")
-    units = [unit for example in trace.batch.examples for unit in example.units]
-    names = ("background", *data.label_names)
-    of = np.array([names.index(unit) for unit in units])
-    for number, name in enumerate(names):
-        mine = points[of == number][:MOST]
-        axes.scatter(
-            mine[:, 0],
-            mine[:, 1],
-            s=9,
-            color=COLOURS[(number - 1) % 6] if number else GREY,
-            label=name,
-            linewidths=0,
-        )
-    axes.set(title="focus over the base distributions", xlabel="x₁", ylabel="x₂")
-    axes.legend(fontsize=7, markerscale=1.6, loc="best", framealpha=0.8)
-
-
-def _draw_decision(axes: Axes, model: Model, data: TaskData, trace: Trace) -> None:
-    attended = torch.einsum("bl,blh->bh", trace.attention, trace.hidden).numpy()  # [N, 2]
-    across, down, cells = _cells(attended)
-    decided = _alone(model, trace, cells).logits.argmax(1).numpy()
-    from matplotlib.colors import ListedColormap
-
-    colours = [COLOURS[y % 6] for y in range(len(data.label_names))]
-    axes.pcolormesh(
-        across,
-        down,
-        decided.reshape(FINE, FINE),
-        cmap=ListedColormap(colours),
-        vmin=-0.5,
-        vmax=len(colours) - 0.5,
-        alpha=0.25,
-        rasterized=True,
-    )
-    labels = trace.batch.labels.numpy()
-    for y, name in enumerate(data.label_names):
-        at = attended[labels == y]
-        axes.scatter(at[:, 0], at[:, 1], s=11, color=colours[y], label=name, linewidths=0)
-    axes.set(title="decision over attended points", xlabel="Σ aⱼ xⱼ₁", ylabel="Σ aⱼ xⱼ₂")
-    axes.legend(fontsize=7, markerscale=1.6, loc="best", framealpha=0.8)
-
-
-def _cells(points: Array) -> tuple[Array, Array, torch.Tensor]:
-    """The edges of a map that holds these points, and the middle of its cells [FINE², 2]."""
-    low, high = points.min(0), points.max(0)
+def _frame(points: Tensor) -> Tensor:
+    """[2, 2] the lowest and the highest place of a map that holds these points [N, 2]."""
+    low, high = points.amin(0), points.amax(0)
     margin = 0.08 * (high - low) + 1e-3
-    across, down = (np.linspace(low[i] - margin[i], high[i] + margin[i], FINE) for i in (0, 1))
-    grid = np.stack(np.meshgrid(across, down), axis=-1).reshape(-1, 2)
-    return across, down, torch.from_numpy(grid).float()
+    return torch.stack([low - margin, high + margin])
 
 
-def _alone(model: Model, trace: Trace, points: torch.Tensor) -> Trace:
+def _cells(around: Tensor) -> Tensor:
+    """[FINE², 2] the middle of every cell, row by row from below."""
+    middles = (torch.arange(FINE, device=around.device) + 0.5) / FINE  # [FINE]
+    across, up = (around[0, i] + middles * (around[1, i] - around[0, i]) for i in (0, 1))
+    return torch.stack([across.repeat(FINE), up.repeat_interleave(FINE)], dim=1)
+
+
+def _alone(model: Model, trace: Trace, points: Tensor) -> Trace:
     """What the model makes of mosaics of one segment each, which attention then holds whole."""
-    rows = torch.zeros(len(points), dtype=torch.long)
-    single = trace.batch.keep(rows, torch.zeros(len(points), 1, dtype=torch.long))
-    with torch.no_grad():
-        return model.run(single, points[:, None], attention=torch.ones(len(points), 1))
+    rows = trace.batch.lengths.new_zeros(len(points))
+    single = trace.batch.keep(rows, rows[:, None])
+    return model.run(single, points[:, None], attention=points.new_ones(len(points), 1))
+
+
+def _draw_map(axes: Axes, cells: Array, around: Array, **options: Any) -> None:
+    (left, low), (right, high) = around
+    axes.imshow(cells, extent=(left, right, low, high), origin="lower", aspect="auto", **options)
+
+
+def _draw_points(axes: Axes, points: Array, of: Array, names: Sequence[str]) -> None:
+    for number, name in enumerate(names):
+        mine = points[of == number]
+        if len(mine):
+            axes.scatter(
+                mine[:, 0], mine[:, 1], s=9, color=_colour(number), label=name, linewidths=0, rasterized=True
+            )
+    axes.legend(fontsize=7, markerscale=1.6, loc="best", framealpha=0.8, frameon=True)
+
+
+def _colour(number: int) -> str:
+    """Of a base distribution, the background's being number 0."""
+    return COLOURS[(number - 1) % len(COLOURS)] if number else GREY

@@ -47,6 +47,7 @@ USES: dict[str, Callable[[Catalog], bool]] = {
     "attnx_importances": lambda catalog: catalog.find("importance", "fresh").plugin == "fresh",
     "attnx_metrics": lambda catalog: catalog.find("metric", "fresh").plugin == "fresh",
     "attnx_studies": lambda catalog: catalog.find("study", "fresh").plugin == "fresh",
+    "attnx_drawings": lambda catalog: catalog.find("drawing", "fresh").plugin == "fresh",
     "attnx_registry": lambda catalog: catalog.find_model("fcam-tiny")[0].name == "fcam",
 }
 

@@ -37,6 +37,7 @@ def generated(count: int, length: int, methods: int, columns: int, seeds: int = 
             for m in range(methods)
         },
         without_top={f"method {m}": random.random((seeds, count)) for m in range(methods)},
+        drawn={"map": {"cells": random.random((3, 4)), "names": ("left", "right")}},
     )
 
 
@@ -53,6 +54,8 @@ def test_what_is_read_is_what_was_written(tmp_path):
     assert read.to_records() == written.to_records()
     assert (read.columns, read.methods) == (written.columns, written.methods)
     assert np.array_equal(read.measures, written.measures, equal_nan=True)
+    assert np.array_equal(read.drawn["map"]["cells"], written.drawn["map"]["cells"])
+    assert read.drawn["map"]["names"] == ("left", "right")
 
 
 def test_the_same_examples_are_the_same_bytes(tmp_path):
