@@ -42,7 +42,7 @@ def check_room(folder: Path, needed: int, what: str, setting: str) -> None:
     free = shutil.disk_usage(there).free
     if free < needed:
         raise MachineError(
-            f"No room in '{folder}': {what} takes about {_size(needed)}, and {_size(free)} are free. "
+            f"No room in '{folder}': {what} needs about {_size(needed)}, and {_size(free)} are free. "
             f"Free some space, or choose another folder with {setting}."
         )
 

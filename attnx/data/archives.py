@@ -9,6 +9,7 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Protocol
@@ -17,6 +18,7 @@ from ..errors import DataError
 from ..registry.datasets import ArchiveKind, is_inside
 
 CHUNK = 1 << 20
+GZIP = b"\x1f\x8b"  # how such a file begins; it ends with its size
 # What the readers of the standard library raise for an archive that is damaged, encrypted or unknown.
 _BROKEN = (
     tarfile.TarError,
@@ -45,6 +47,22 @@ LIMITS = Limits()
 
 class _Content(Protocol):
     def read(self, size: int, /) -> bytes: ...
+
+
+def unpacked_size(
+    archive: Path, kind: ArchiveKind, members: Mapping[str, str], limits: Limits = LIMITS
+) -> int:
+    """About how many bytes the members asked for take, as far as the archive tells beforehand."""
+    packed = size = archive.stat().st_size
+    with archive.open("rb") as raw, suppress(*_BROKEN):  # whoever unpacks it will say so
+        if kind == "zip" and zipfile.is_zipfile(raw):
+            wanted = tuple(members.values()) or ("",)
+            entries = zipfile.ZipFile(raw).infolist()
+            size = sum(entry.file_size for entry in entries if entry.filename.startswith(wanted))
+        elif raw.seek(0) == 0 and raw.read(2) == GZIP and (kind == "gzip" or not members):
+            raw.seek(-4, 2)
+            size = int.from_bytes(raw.read(4), "little")
+    return min(size, limits.total, limits.free + packed * limits.ratio)
 
 
 def extract(

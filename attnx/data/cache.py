@@ -16,12 +16,12 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from ..disk import HIDDEN
-from ..errors import DataError
+from ..disk import HIDDEN, check_room
+from ..errors import DataError, MachineError
 from ..progress import Progress, Step
 from ..registry.datasets import SHA256, PackageSource, RemoteSource
 from ..request.spec import canonical_json, digest
-from .archives import extract
+from .archives import extract, unpacked_size
 from .downloads import check_sha256, download, sha256_of
 from .packages import download_package
 
@@ -67,7 +67,7 @@ class Cache:
                 return self.find(source) or self._fetch(source, label)
         except OSError as error:
             reason = error.strerror or str(error)
-            raise DataError(f"{source.title}: cannot write to '{self.root}': {reason}") from error
+            raise MachineError(f"{source.title}: cannot write to '{self.root}': {reason}.") from error
 
     def _clear_abandoned(self) -> None:
         """Delete what killed fetches left: nobody holds its lock."""
@@ -119,7 +119,9 @@ class Cache:
         _delete(hidden)  # of a fetch that was killed
         hidden.mkdir()
         try:
+            self._check_room(source)
             archive = self._download(source, label, hidden)
+            self._check_unpacked_room(source, archive)
             files = hidden / "files"
             files.mkdir()
             with self._stage(f"{label}: unpacking", archive.stat().st_size) as advance:
@@ -133,6 +135,22 @@ class Cache:
         finally:
             _delete(hidden)
         return final
+
+    def _check_room(self, source: RemoteSource) -> None:
+        """Refuse a disk without room for an archive and what is in it, which takes as much at least."""
+        part = self._part(source)
+        have = part.stat().st_size if part.exists() else 0
+        check_room(self.root, 2 * (source.bytes or 0) - have, source.title, "ATTNX_HOME")
+
+    def _check_unpacked_room(self, source: RemoteSource, archive: Path) -> None:
+        """Refuse a disk without room for what is in an archive, which stays for the next attempt."""
+        try:
+            size = unpacked_size(archive, source.archive, source.members)
+            check_room(self.root, size, f"{source.title}, unpacked,", "ATTNX_HOME")
+        except MachineError:
+            if not isinstance(source, PackageSource):
+                archive.rename(self._part(source))
+            raise
 
     def _download(self, source: RemoteSource, label: str, hidden: Path) -> Path:
         """The verified archive, inside the hidden folder."""

@@ -39,6 +39,7 @@ from .contracts import blamed
 from .keeping import Keeper
 from .loading import remembered
 from .looking import look
+from .room import check_run_room
 from .sampling import SEED, Measuring, draw_sample
 from .workshop import Workshop
 
@@ -73,7 +74,7 @@ def carry_out(
         return Outcome(found, runs.folder(name), stored=True)
     check_writable(runs.root, "--out")
     check_writable(weights.root, "ATTNX_HOME")
-    return _stored(run(plan, name, source, weights, progress, keep), runs, keep)
+    return _stored(run(plan, name, source, weights, progress, keep, runs.root), runs, keep)
 
 
 def _carry_out_once(
@@ -86,7 +87,7 @@ def _carry_out_once(
     if runs is None:
         return Outcome(run(plan, "", source, weights, progress, keep), None, stored=False)
     check_writable(runs.root, "--out")
-    report = run(plan, "", source, weights, progress, keep)
+    report = run(plan, "", source, weights, progress, keep, runs.root)
     found = report.model_dump_json(exclude={"seconds"})
     return _stored(report.model_copy(update={"fingerprint": f"object-{digest(found)}"}), runs, keep)
 
@@ -105,9 +106,15 @@ def not_kept(report: Report | StudyReport, root: Path, error: OSError) -> NotKep
 
 
 def run(
-    plan: Plan, name: str, source: Source, weights: Weights, progress: Progress, keep: Keep = "all"
+    plan: Plan,
+    name: str,
+    source: Source,
+    weights: Weights,
+    progress: Progress,
+    keep: Keep = "all",
+    into: Path | None = None,
 ) -> Report:
-    """Load, train or fetch, measure and summarise: one report for all seeds."""
+    """Load, train or fetch, measure and summarise: one report for all seeds, to go into a folder."""
     device = choose_device(plan.spec.device)
     clock = _Clock()
     with clock("data"), blamed(plan.task.title):
@@ -125,6 +132,9 @@ def run(
     unnamed = {part.label for part in plan.metrics if part.component is None}
     nameable = not any(named.label in unnamed for named in followed)
     measuring = Measuring(explanations, references, metrics, _named(plan.baselines))
+    if into is not None:
+        columns = sum(len(named.component.measures) for named in metrics) * len(explanations)
+        check_run_room(into, data, keep, seeds=len(plan.spec.seeds), methods=len(shown), measures=columns)
     rows = draw_sample(measuring, data.test, plan.spec.sample)
     results: list[SeedResult] = []
     hashes: dict[int, str] = {}

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ..data.loading import Source
-from ..disk import check_writable
+from ..disk import check_room, check_writable
 from ..errors import UsageError
 from ..host.catalog import Catalog
 from ..progress import Progress
@@ -25,6 +25,7 @@ from ..store.weights import Weights
 from ..types import Finding
 from .evaluation import choose_device, data_used, environment, not_kept
 from .lab import Lab
+from .room import PAGES
 
 
 def carry_out_study(
@@ -43,6 +44,7 @@ def carry_out_study(
     root, weights = out or home() / "studies", Weights()
     check_writable(root, "--out")
     check_writable(weights.root, "ATTNX_HOME")
+    check_room(root, PAGES, "the report", "--out")
     report = run_study(choice, spec, catalog, source, progress, weights, objects)
     try:
         return report, None if objects else write_study(report, root)

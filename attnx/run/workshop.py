@@ -22,6 +22,7 @@ from ..store.weights import Weights
 from ..types import TaskData
 from .attribution import Named
 from .checkpoints import Checkpoint, shapes
+from .room import check_weights_room
 from .training import Objective, train
 
 
@@ -54,7 +55,13 @@ class Workshop:
         with seeded(seed):
             model = self._build(plan)
             record = self.find_or_train(
-                model, key, plan.training, seed=seed, label="training", followed=followed
+                model,
+                key,
+                plan.training,
+                seed=seed,
+                label="training",
+                followed=followed,
+                models=max(1, sum(other >= seed for other in plan.spec.seeds)),
             )
         return model, record
 
@@ -69,11 +76,12 @@ class Workshop:
         followed: Sequence[Named] = (),
         objective: Objective | None = None,
         keep: Literal["best", "last"] = "best",
+        models: int = 1,
     ) -> TrainingRecord:
         """Give a model the weights of that name, by training where there are none that fit.
 
         A training that was cut off goes on after its last epoch. Without a name nothing is looked for, or
-        kept.
+        kept. So many `models` in all, this one and those to come, must find room.
         """
         known = self.find(model, key, [named.label for named in followed]) if key else None
         checkpoint = Checkpoint(self.weights.checkpoints, key) if key else None
@@ -82,6 +90,8 @@ class Workshop:
                 checkpoint.remove()
             model.eval()
             return known
+        if key:
+            check_weights_room(self.weights, model, models)
         record = train(
             model,
             self.data,

@@ -12,7 +12,7 @@ from loopback import Server, serving, status, tarball, whole
 
 from attnx.data.access import Source
 from attnx.data.cache import MANIFEST
-from attnx.errors import DataError, PluginError
+from attnx.errors import DataError, MachineError, PluginError
 from attnx.host.plugins import Plugin
 from attnx.registry.datasets import Dataset
 from attnx.registry.schema import parse_registry, read_registry
@@ -206,7 +206,7 @@ def test_a_cache_that_cannot_be_written_is_one_line(server: Server, tmp_path: Pa
     source = Source(
         datasets={"rows": dataset(server.at("/x", whole(ARCHIVE)))}, cache=tmp_path / "file" / "c"
     )
-    with pytest.raises(DataError, match=r"cannot write to '.*/file/c'"):
+    with pytest.raises(MachineError, match=r"cannot write to '.*/file/c'"):
         source.fetch("rows")
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,7 +22,7 @@ from loopback import Server, ranges, serving, tarball, whole
 
 from attnx.data.access import Source
 from attnx.data.cache import MANIFEST, Cache
-from attnx.errors import DataError
+from attnx.errors import DataError, MachineError
 from attnx.progress import Progress, Step
 from attnx.registry.datasets import Dataset
 
@@ -230,3 +232,37 @@ def test_a_file_edited_with_size_and_time_kept_is_fetched_again(
     assert capsys.readouterr().err.count("is not what was unpacked: fetching it again") == 1
     file.touch()  # another time alone is no damage
     assert source.where("rows") is not None
+
+
+def test_room_is_checked_before_a_download_and_before_unpacking(
+    server: Server, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = dataset(server.at("/rows.tar", ranges(ARCHIVE)))
+    told = rows.model_copy(update={"sources": (rows.sources[0].model_copy(update={"bytes": len(ARCHIVE)}),)})
+    free = [100_000]
+    monkeypatch.setattr("shutil.disk_usage", lambda path: shutil._ntuple_diskusage(10**6, 0, free[0]))
+    with pytest.raises(MachineError, match=r"needs about 1[0-9]+ kB, and 100 kB are free"):
+        Source(datasets={"rows": told}, cache=root).fetch("rows")
+    assert server.asked == []
+    free[0] = 50_000
+    with pytest.raises(MachineError, match=r"unpacked, needs about [67].+ kB, and 50 kB are free"):
+        Source(datasets={"rows": rows}, cache=root).fetch("rows")
+    assert len(server.asked) == 1
+    assert [name[-5:] for name in shown(root)] == [".part"]  # what was downloaded is not lost
+    free[0] = 10**6
+    assert (
+        Source(datasets={"rows": told}, cache=root).fetch("rows").folder / "rows.csv"
+    ).read_bytes() == ROWS
+    assert len(server.asked) == 2
+    assert server.asked[1][1]  # nothing was downloaded again
+
+
+def test_a_disk_that_fills_up_meanwhile_is_the_machines_fault(
+    server: Server, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("attnx.data.cache.extract", fail)
+    with pytest.raises(MachineError, match="No space left on device"):
+        Source(datasets={"rows": dataset(server.at("/rows.tar", ranges(ARCHIVE)))}, cache=root).fetch("rows")

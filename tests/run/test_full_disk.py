@@ -5,9 +5,13 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -80,22 +84,106 @@ def test_a_study_that_cannot_be_stored_is_printed(cli: Any, home: Path) -> None:
     assert "not kept" in err
 
 
-def test_a_disk_of_16_kilobytes_shows_the_report(tmp_path: Path) -> None:
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", disk], capture_output=True)
+@contextmanager
+def disk_of(size: str, folder: Path) -> Iterator[Path]:
+    """A real disk of its own."""
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder], capture_output=True
+    )
     if mounted.returncode != 0:
         pytest.skip(f"mounting a disk takes rights that are not given here: {mounted.stderr!r}")
     try:
-        ended = subprocess.run(
-            [sys.executable, "-c", "from attnx.cli.app import main; main()", *COMMAND],
-            env=os.environ | {"ATTNX_HOME": str(disk)},
-            capture_output=True,
-            text=True,
-        )
+        yield folder
     finally:
-        subprocess.run(["umount", disk], check=True)
+        subprocess.run(["umount", folder], check=True)
+
+
+def run_at(home: Path, program: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", program, *COMMAND],
+        env=os.environ | {"ATTNX_HOME": str(home)},
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_a_disk_of_16_kilobytes_is_refused_before_anything_is_computed(tmp_path: Path) -> None:
+    with disk_of("16k", tmp_path / "disk") as disk:
+        ended = run_at(disk, "from attnx.cli.app import main; main()")
+        assert not [path for path in disk.rglob("*") if path.is_file()]
+    assert (ended.returncode, ended.stdout) == (5, "")
+    (line,) = ended.stderr.splitlines()
+    assert line.startswith(f"error: No room in '{disk}/runs': the report needs about 10")
+    assert "Free some space, or choose another folder with --out." in line
+
+
+FILL = """
+from attnx.cli.app import main
+from attnx.run import evaluation
+
+judge = evaluation.judge
+
+def fill(*args, **kwargs):
+    with open(os.environ["ATTNX_HOME"] + "/somebody's", "wb", buffering=0) as file:
+        with contextlib.suppress(OSError):
+            while True:
+                file.write(bytes(512))
+    return judge(*args, **kwargs)
+
+evaluation.judge = fill
+main()
+"""
+
+
+def test_a_disk_that_fills_up_meanwhile_shows_the_report(tmp_path: Path) -> None:
+    with disk_of("2m", tmp_path / "disk") as disk:
+        ended = run_at(disk, f"import contextlib, os\n{FILL}")
     assert ended.returncode == 5
     assert "nnz" in ended.stdout
     assert ended.stderr.splitlines()[-1].startswith("error: The report is finished but not kept")
     assert "Traceback" not in ended.stderr
+
+
+def free(count: int) -> Any:
+    return lambda path: shutil._ntuple_diskusage(10**12, 10**12 - count, count)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("asked", "bytes_free", "said"),
+    [
+        (COMMAND, 50_000, "the report needs about 10[0-9] kB, and 50 kB are free"),
+        ([*COMMAND, "--seeds", "0-2"], 50_000, "the report needs about"),
+        (["study", "uniform-attention", *COMMAND[1:5]], 50_000, "the report needs about 100 kB"),
+        (
+            ["evaluate", "--task", "planted-pronouns", "--limit", "20", "--seeds", "0-2"],
+            1_000_000,
+            r"weights': 3 models in training needs about 1[0-9](\.[0-9])? MB, and 1 MB are free",
+        ),
+    ],
+)
+def test_room_is_checked_before_the_work(
+    cli: Any, home: Path, monkeypatch: pytest.MonkeyPatch, asked: list[str], bytes_free: int, said: str
+) -> None:
+    monkeypatch.setattr("shutil.disk_usage", free(bytes_free))
+    code, out, err = cli(*asked)
+    assert (code, out) == (5, "")
+    (line,) = [line for line in err.splitlines() if line.startswith("error:")]
+    assert re.search(said, line)
+    assert not [path for path in home.rglob("*") if path.is_file()]
+
+
+def test_a_run_that_is_not_kept_needs_no_room(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Own(attnx.Metric):
+        """Always one."""
+
+        family = "shape"
+        sees = "scores"
+        measures = (attnx.Measure("own", "none", (0, 1)),)
+
+        def __call__(self, evidence: Any) -> Any:
+            return evidence.trace.logits.new_ones(len(evidence.trace.logits), 1)
+
+    attnx.evaluate(**SMALL)  # its weights are kept
+    monkeypatch.setattr("shutil.disk_usage", free(0))
+    assert attnx.evaluate(**{**SMALL, "metrics": Own()}).select("own").mean == 1
