@@ -108,6 +108,30 @@ class KeptScores:
     largest: dict[str, Array]  # by method [N]; NaN for an example that was not explained
     without_top: dict[str, Array]  # by method [N] probability of the predicted class without its top unit
 
+    @classmethod
+    def chained(cls, parts: Sequence[KeptScores]) -> KeptScores:
+        """The examples of several parts behind one another."""
+        first = parts[0]
+        return cls(
+            np.concatenate([part.lengths for part in parts]),
+            {name: np.concatenate([part.shares[name] for part in parts]) for name in first.shares},
+            {name: np.concatenate([part.largest[name] for part in parts]) for name in first.largest},
+            {name: np.concatenate([part.without_top[name] for part in parts]) for name in first.without_top},
+        )
+
+    def taken(self, order: Array) -> KeptScores:
+        """The examples at these places, in this order."""
+        lengths = self.lengths[order]
+        before = np.repeat(np.cumsum(self.lengths)[order] - lengths, lengths)  # [U] where an example began
+        within = np.arange(len(before)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        units = before + within
+        return KeptScores(
+            lengths,
+            {name: of[units] for name, of in self.shares.items()},
+            {name: of[order] for name, of in self.largest.items()},
+            {name: of[order] for name, of in self.without_top.items()},
+        )
+
     def joined(self, sample: KeptScores, rows: Array) -> KeptScores:
         """With the scores of methods that explained the examples in `rows` alone; NaN for the others."""
         chosen = np.isin(np.arange(len(self.lengths)), rows)  # [N]

@@ -43,7 +43,7 @@ class Split:
         self.unread = torch.zeros_like(self.labels)  # [N] units without a column, of texts that are too long
         guess = torch.tensor([len(example.units) for example in examples], dtype=torch.long)
         for rows in similar_lengths(guess):
-            batch = self._encoded(rows)
+            batch = model.encode(self.at(rows))
             self.lengths[rows] = batch.lengths.to(self.lengths)
             self.unit_counts[rows] = batch.mask.sum(1)
             units = [len(example.units) for example in batch.examples]
@@ -58,13 +58,19 @@ class Split:
 
     def take(self, rows: Tensor) -> Batch:
         """The examples at these rows, on the device, without the columns that none of them uses."""
-        batch = self._encoded(rows)
-        if batch.mask.shape[1] > int(batch.lengths.max()):
-            batch = batch.take(torch.arange(len(batch)))
-        return batch.to(self._device)
+        return encode(self._model, self.at(rows), self._device)
 
-    def _encoded(self, rows: Tensor) -> Batch:
-        return self._model.encode([self.examples[row] for row in rows.tolist()])
+    def at(self, rows: Tensor) -> list[Example]:
+        """The examples at these rows."""
+        return [self.examples[row] for row in rows.tolist()]
+
+
+def encode(model: Model, examples: Sequence[Example], device: torch.device) -> Batch:
+    """A batch on a device, without the columns that none of its examples uses."""
+    batch = model.encode(examples)
+    if batch.mask.shape[1] > int(batch.lengths.max()):
+        batch = batch.take(torch.arange(len(batch)))
+    return batch.to(device)
 
 
 def batches(split: Split, columns: int = COLUMNS) -> Iterator[tuple[Tensor, Batch]]:

@@ -29,6 +29,10 @@ class Keeper:
     largest: dict[str, list[Array]] = field(default_factory=dict)
     without_top: dict[str, list[Array]] = field(default_factory=dict)
 
+    def anew(self) -> Keeper:
+        """A keeper of the same that has nothing yet."""
+        return Keeper(self.methods, self.deletes)
+
     def of(self, methods: Set[str]) -> Keeper:
         """A keeper of those of its methods that are among these."""
         return Keeper([name for name in self.methods if name in methods], self.deletes)
@@ -42,9 +46,8 @@ class Keeper:
             values = importances[name].values if name in importances else trace.attention
             units = by_unit(values, batch)  # [B, n]
             largest, shares = _in_halves(units)
-            self.shares.setdefault(name, []).extend(
-                row[:length] for row, length in zip(shares, lengths, strict=True)
-            )
+            present = np.arange(shares.shape[1]) < np.array(lengths)[:, None]  # [B, n]
+            self.shares.setdefault(name, []).append(shares[present])
             self.largest.setdefault(name, []).append(largest)
             tops.append(units.nan_to_num(-torch.inf).masked_fill(~_seen(batch, units), -torch.inf).argmax(1))
         if self.deletes and tops:
@@ -52,14 +55,13 @@ class Keeper:
             for name, values in zip(self.methods, found.T, strict=True):
                 self.without_top.setdefault(name, []).append(values)
 
-    def conclude(self, order: Tensor) -> KeptScores:
-        """What was gathered, with examples put back in order."""
-        rows = order.numpy()
+    def gathered(self) -> KeptScores:
+        """The scores of all examples that were added, in that order."""
         return KeptScores(
-            lengths=np.concatenate(self.lengths)[rows],
-            shares={name: np.concatenate([of[row] for row in rows]) for name, of in self.shares.items()},
-            largest={name: np.concatenate(of)[rows] for name, of in self.largest.items()},
-            without_top={name: np.concatenate(of)[rows] for name, of in self.without_top.items()},
+            lengths=np.concatenate(self.lengths),
+            shares={name: np.concatenate(of) for name, of in self.shares.items()},
+            largest={name: np.concatenate(of) for name, of in self.largest.items()},
+            without_top={name: np.concatenate(of) for name, of in self.without_top.items()},
         )
 
 

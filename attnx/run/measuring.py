@@ -2,22 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations, product
 
 import torch
 from torch import Tensor
 
-from ..progress import Progress
+from ..progress import Progress, Step
 from ..protocols import Metric, Model, SplitMetric
 from ..report.observations import Cost, Measurement, Observation, Traits
-from ..types import Corpus, Importance, Trace
+from ..types import Batch, Corpus, Evidence, Importance, Trace
 from .answers import answer_of, attention_evidence
 from .attribution import Named, attribute, trace_of
 from .batching import Split, batches, evaluating
 from .contracts import blamed, check_bounds, check_scores, check_trace
 from .keeping import Keeper
+from .seen import Seen
+
+Pairing = tuple[
+    Named, str | None, str | None
+]  # a metric, the explanation it reads, the reference it compares with
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is measured of a model, and what is kept of the scores."""
+
+    explanations: tuple[Named, ...]
+    references: tuple[Named, ...]
+    metrics: tuple[Named, ...]
+    baselines: tuple[Named, ...]
+    seed: int
+    keeper: Keeper | None = None
+    title: str = "the model"
+
+    @property
+    def methods(self) -> dict[str, Named]:
+        """The importance methods, by label."""
+        return {named.label: named for named in (*self.explanations, *self.baselines, *self.references)}
+
+    @property
+    def pairings(self) -> list[Pairing]:
+        return pairings(self.explanations, self.references, self.metrics, self.baselines)
+
+
+Measurer = Callable[[Model, Split, Wanted, Step], Seen]  # whoever looks at all examples of a split
 
 
 def observe(
@@ -33,44 +63,82 @@ def observe(
     label: str,
     keeper: Keeper | None = None,
     title: str = "the model",
+    measurer: Measurer | None = None,
 ) -> Observation:
     """Run a model over a split, measure everything asked for, and let a keeper have the scores."""
-    methods = {named.label: named for named in (*explanations, *baselines, *references)}
-    corpus = Corpus(unit_counts=split.unit_counts)
-    gatherers = [
-        Gatherer(metric, explanation, reference, corpus)
-        for metric, explanation, reference in pairings(explanations, references, metrics, baselines)
-    ]
-    costs = dict.fromkeys(methods, Cost(0.0, 0, len(split)))
-    seen: dict[str, list[Tensor]] = {name: [] for name in methods}
+    wanted = Wanted(explanations, references, metrics, baselines, seed, keeper, title)
+    with progress.stage(label, len(split)) as step:
+        seen = (measurer or measure_here)(model, split, wanted, step)
+    return conclude(wanted, seen.in_order(), split)
+
+
+def measure_here(model: Model, split: Split, wanted: Wanted, step: Step) -> Seen:
+    """All examples of a split, in this process."""
+    return measure(model, batches(split), wanted, Corpus(unit_counts=split.unit_counts), step)
+
+
+def measure(
+    model: Model, given: Iterable[tuple[Tensor, Batch]], wanted: Wanted, corpus: Corpus, step: Step
+) -> Seen:
+    """Look at some batches of a split, one after the other; what is kept of a batch is all that stays.
+
+    What is said of a batch depends on nothing but the batch and the corpus, so that batches can be
+    looked at anywhere and in any order.
+    """
+    methods, found = wanted.methods, wanted.pairings
+    keeper = wanted.keeper.anew() if wanted.keeper else None
+    costs = dict.fromkeys(methods, Cost(0.0, 0, 0))
+    traits: dict[str, list[Tensor]] = {name: [] for name in methods}
+    said: list[list[tuple[Tensor, ...]]] = [[] for _ in found]
     on_cpu: set[str] = set()
     rows_seen: list[Tensor] = []
     logits: list[Tensor] = []
-    with evaluating(model), progress.stage(label, len(split)) as step:
-        for rows, batch in batches(split):
+    with evaluating(model):
+        for rows, batch in given:
             trace = trace_of(model, batch)
-            check_trace(trace, model.provides, title)
-            importances = {name: _scores(method, model, trace, seed) for name, method in methods.items()}
-            for name, found in importances.items():
-                seen[name].append(_traits(found.values, batch.mask))
-                on_cpu |= {name} if found.on_cpu else set()
-                costs[name] = costs[name].plus(found.seconds, found.passes)
-            for gatherer in gatherers:
-                gatherer.add(model, trace, importances, seed)
+            check_trace(trace, model.provides, wanted.title)
+            importances = {
+                name: _scores(method, model, trace, wanted.seed) for name, method in methods.items()
+            }
+            for name, scores in importances.items():
+                traits[name].append(_traits(scores.values, batch.mask))
+                on_cpu |= {name} if scores.on_cpu else set()
+                costs[name] = costs[name].plus(scores.seconds, scores.passes, len(batch))
+            for (metric, explanation, reference), of in zip(found, said, strict=True):
+                evidence = _evidence(model, trace, wanted.seed, metric, explanation, reference, importances)
+                tensors, elsewhere = _said(metric, evidence, corpus)
+                of.append(tensors)
+                on_cpu |= {metric.label} if elsewhere else set()
             if keeper is not None:
                 keeper.add(model, trace, importances)
             rows_seen.append(rows)
             logits.append(trace.logits.double().cpu())
             step(len(rows))
-    order = torch.cat(rows_seen).argsort()  # back to the order of the examples
-    return Observation(
-        logits=torch.cat(logits)[order].numpy(),
-        labels=split.labels.numpy(),
-        measurements=tuple(gatherer.conclude(order) for gatherer in gatherers),
+    return Seen(
+        rows=torch.cat(rows_seen),
+        logits=torch.cat(logits),
+        said=tuple(tuple(torch.cat(tensors) for tensors in zip(*of, strict=True)) for of in said),
+        traits={name: torch.cat(parts) for name, parts in traits.items()},
         costs=costs,
-        traits={name: _summed(parts) for name, parts in seen.items()},
-        kept=None if keeper is None else keeper.conclude(order),
-        on_cpu=tuple(sorted(on_cpu | {g.metric.label for g in gatherers if g.on_cpu})),
+        on_cpu=frozenset(on_cpu),
+        kept=None if keeper is None else keeper.gathered(),
+    )
+
+
+def conclude(wanted: Wanted, seen: Seen, split: Split) -> Observation:
+    """From all examples in their order to an observation; whole-split metrics conclude from what was kept."""
+    corpus = Corpus(unit_counts=split.unit_counts)
+    return Observation(
+        logits=seen.logits.numpy(),
+        labels=split.labels.numpy(),
+        measurements=tuple(
+            _measurement(pairing, said, corpus)
+            for pairing, said in zip(wanted.pairings, seen.said, strict=True)
+        ),
+        costs=seen.costs,
+        traits={name: _summed(values) for name, values in seen.traits.items()},
+        kept=seen.kept,
+        on_cpu=tuple(sorted(seen.on_cpu)),
         unread=split.unread.numpy(),
     )
 
@@ -91,8 +159,8 @@ def _traits(values: Tensor, mask: Tensor) -> Tensor:
     return torch.stack([low < 0, low == high], dim=1).double().cpu()
 
 
-def _summed(parts: list[Tensor]) -> Traits:
-    signed, constant = torch.cat(parts).mean(0).tolist()
+def _summed(values: Tensor) -> Traits:
+    signed, constant = values.mean(0).tolist()
     return Traits(signed=signed > 0, constant=constant)
 
 
@@ -101,13 +169,13 @@ def pairings(
     references: tuple[Named, ...],
     metrics: tuple[Named, ...],
     baselines: tuple[Named, ...],
-) -> list[tuple[Named, str | None, str | None]]:
+) -> list[Pairing]:
     """Every metric with every explanation it reads, and with every reference where it compares.
 
     References are compared with each other too: a yardstick for how much agreement there is to have.
     """
     compared = [named.label for named in references]
-    found: list[tuple[Named, str | None, str | None]] = []
+    found: list[Pairing] = []
     for metric in metrics:
         tested = _tested(metric.component, explanations, baselines)
         if "reference" not in metric.component.needs:
@@ -131,63 +199,66 @@ def _tested(
     return [None, *in_its_place] if "reattend" in metric.needs else [None]
 
 
-@dataclass
-class Gatherer:
-    """Collects what one metric says, or keeps, of one explanation batch by batch."""
+def _evidence(
+    model: Model,
+    trace: Trace,
+    seed: int,
+    metric: Named,
+    explanation: str | None,
+    reference: str | None,
+    importances: Mapping[str, Importance],
+) -> Evidence:
+    """What a metric is shown of one explanation, or of the model with other scores as its attention."""
+    if explanation is not None and not metric.component.reads_explanation:
+        trace = attending(model, trace, importances[explanation].values)
+    evidence = attention_evidence(model, trace, seed)
+    if explanation is not None:
+        evidence = replace(evidence, explanation=importances[explanation])
+    if reference is not None:
+        evidence = replace(evidence, compared=importances[reference])
+    return evidence
 
-    metric: Named
-    explanation: str | None
-    reference: str | None
-    corpus: Corpus
-    parts: list[tuple[Tensor, ...]] = field(default_factory=list)
-    on_cpu: bool = False  # whether it computes there, though the model is elsewhere
 
-    def add(self, model: Model, trace: Trace, importances: dict[str, Importance], seed: int) -> None:
-        component: Metric | SplitMetric = self.metric.component
-        if self.explanation is not None and not component.reads_explanation:
-            trace = attending(model, trace, importances[self.explanation].values)
-        evidence = attention_evidence(model, trace, seed)
-        if self.explanation is not None:
-            evidence = replace(evidence, explanation=importances[self.explanation])
-        if self.reference is not None:
-            evidence = replace(evidence, compared=importances[self.reference])
-        asked = trace.logits.device
-        title = self.metric.title("metric")
-        with blamed(title):
-            if component.whole_split:
-                kept = component.keep(evidence, self.corpus)
-                self.on_cpu = asked.type != "cpu"  # where it will conclude
-            else:
-                kept = tuple(part.double() for part in answer_of(self.metric, evidence) if part is not None)
-                check_bounds(kept[0], component.measures, title)
-                self.on_cpu = kept[0].device != asked
-        self.parts.append(tuple(tensor.cpu() for tensor in kept))
-
-    def conclude(self, order: Tensor) -> Measurement:
-        """The measurement, with examples put back in order."""
-        metric: Metric | SplitMetric = self.metric.component
-        whole = tuple(torch.cat(tensors)[order] for tensors in zip(*self.parts, strict=True))
-        self.parts.clear()
-        if metric.whole_split:
-            title = self.metric.title("metric")
-            with blamed(title):
-                conclusion = metric.conclude(whole, self.corpus)
-            check_bounds(conclusion.values, metric.measures, title)
-            values, curves = conclusion.values.double()[None], conclusion.curves
+def _said(metric: Named, evidence: Evidence, corpus: Corpus) -> tuple[tuple[Tensor, ...], bool]:
+    """What a metric says or keeps of a batch, and whether it computes elsewhere than it was asked to."""
+    component: Metric | SplitMetric = metric.component
+    asked = evidence.trace.logits.device
+    title = metric.title("metric")
+    with blamed(title):
+        if component.whole_split:
+            kept = component.keep(evidence, corpus)
+            elsewhere = asked.type != "cpu"  # where it will conclude
         else:
-            values = whole[0]
-            curves = () if metric.axis is None else ((metric.axis, whole[1].nanmean(0)),)
-        return Measurement(
-            metric=self.metric.label,
-            family=metric.family,
-            sees=metric.sees,
-            measures=metric.measures,
-            explanation=self.explanation,
-            reference=self.reference,
-            whole_split=metric.whole_split,
-            values=values.numpy(),
-            curves=tuple((axis, line.double().numpy()) for axis, line in curves),
-        )
+            kept = tuple(part.double() for part in answer_of(metric, evidence) if part is not None)
+            check_bounds(kept[0], component.measures, title)
+            elsewhere = kept[0].device != asked
+    return tuple(tensor.cpu() for tensor in kept), elsewhere
+
+
+def _measurement(pairing: Pairing, said: tuple[Tensor, ...], corpus: Corpus) -> Measurement:
+    """The values of a metric, from what it said or kept of all examples in their order."""
+    named, explanation, reference = pairing
+    metric: Metric | SplitMetric = named.component
+    if metric.whole_split:
+        title = named.title("metric")
+        with blamed(title):
+            conclusion = metric.conclude(said, corpus)
+        check_bounds(conclusion.values, metric.measures, title)
+        values, curves = conclusion.values.double()[None], conclusion.curves
+    else:
+        values = said[0]
+        curves = () if metric.axis is None else ((metric.axis, said[1].nanmean(0)),)
+    return Measurement(
+        metric=named.label,
+        family=metric.family,
+        sees=metric.sees,
+        measures=metric.measures,
+        explanation=explanation,
+        reference=reference,
+        whole_split=metric.whole_split,
+        values=values.numpy(),
+        curves=tuple((axis, line.double().numpy()) for axis, line in curves),
+    )
 
 
 def attending(model: Model, trace: Trace, attention: Tensor) -> Trace:

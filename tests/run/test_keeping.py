@@ -68,7 +68,7 @@ def test_half_precision_holds_whatever_the_scale(scale):
     values = (scale * draws.double()).masked_fill(~trace.batch.mask, 0.0)
     keeper = Keeper(("signed",), deletes=False)
     keeper.add(model, trace, {"signed": Importance("signed", values, trace.predicted)})
-    kept = keeper.conclude(torch.arange(len(values)))
+    kept = keeper.gathered()
     starts = np.cumsum(kept.lengths) - kept.lengths
     for row, (start, length) in enumerate(zip(starts, kept.lengths, strict=True)):
         back = kept.shares["signed"][start : start + length].astype(float) * kept.largest["signed"][row]
