@@ -13,9 +13,10 @@ from .progress import Progress
 from .request.asked import Asked
 from .request.given import Objects
 from .request.keep import LEVELS, Keep
-from .request.parsing import parse_seeds, validated
+from .request.parsing import read_seeds, validated
 from .request.resolve import find_part, resolve
 from .request.spec import Choice, Limit, RunSpec
+from .run.executors import Workers, workers_of, workers_wanted
 
 if TYPE_CHECKING:
     from .data.access import Source
@@ -43,6 +44,9 @@ def evaluate(
     out: str | Path | None = None,
     fresh: bool = False,
     keep: Keep = "all",
+    workers: int | None = None,
+    executor: str = "local",
+    scheduler: str = "",
     progress: bool = True,
 ) -> Report:
     """Evaluate a model's explanations on a task.
@@ -72,6 +76,8 @@ def evaluate(
         keep: what is kept of every example beside the report, for `Report.examples()`: "all", "values"
             (predictions and measures, neither units nor scores) or "none".
         fresh: compute even if the run is stored.
+        workers: share the work among so many one-thread processes, 0 for as many as cores; by default none.
+        executor, scheduler: as for `sweep`.
         progress: tell on stderr how far it is.
     """
     asked = Asked(installed_here())
@@ -83,7 +89,7 @@ def evaluate(
         references=asked.choices("importance", references),
         metrics=asked.choices("metric", metrics),
         training=training or {},
-        seeds=_seeds(seeds),
+        seeds=read_seeds(seeds),
         limit=Limit() if limit is None else Limit.parse(str(limit)),
         sample=sample,
         device=device,
@@ -97,6 +103,7 @@ def evaluate(
             out=out,
             fresh=fresh,
             keep=keep,
+            workers=workers_wanted(executor, workers, scheduler),
             progress=Progress("auto" if progress else "off"),
         ).report
     except NotKept as lost:
@@ -113,6 +120,8 @@ def evaluate_spec(
     out: str | Path | None = None,
     fresh: bool = False,
     keep: Keep = "all",
+    workers: Workers | None = None,
+    without: tuple[str, ...] = (),
     progress: Progress | None = None,
 ) -> Outcome:
     """Evaluate what a spec asks for; a bad one is refused before anything heavy is imported."""
@@ -120,18 +129,21 @@ def evaluate_spec(
         raise UsageError(f"Cannot keep '{keep}' of the examples: give {', '.join(LEVELS)}.")
     plan = resolve(spec, catalog, objects)
 
+    from .run.crew import assembled
     from .run.evaluation import carry_out
     from .store.runs import Runs
 
     shown = progress or Progress()
-    return carry_out(
-        plan,
-        runs=Runs(Path(out)) if out else None,
-        source=find_source(catalog, data_dir, shown),
-        fresh=fresh,
-        keep=keep,
-        progress=shown,
-    )
+    with assembled(workers, spec, data_dir=data_dir, without=without) as crew:
+        return carry_out(
+            plan,
+            runs=Runs(Path(out)) if out else None,
+            source=find_source(catalog, data_dir, shown),
+            fresh=fresh,
+            keep=keep,
+            progress=shown,
+            crew=crew,
+        )
 
 
 def study(
@@ -162,7 +174,7 @@ def study(
         model=asked.choice("model", model),
         projection=asked.choice("projection", projection),
         training=training or {},
-        seeds=_seeds(seeds),
+        seeds=read_seeds(seeds),
         limit=Limit() if limit is None else Limit.parse(str(limit)),
         device=device,
     )
@@ -244,13 +256,12 @@ def sweep(
         "references": references,
         "metrics": metrics,
         "training": training,
-        "seeds": _seeds(seeds),
+        "seeds": read_seeds(seeds),
         "device": device,
     }
     catalog = installed_here()
     cells, refused = sort_out(read_grid(asked | ({} if limit is None else {"limit": limit}), None), catalog)
 
-    from .run.executors import workers_of
     from .run.sweep import carry_out_sweep
 
     return carry_out_sweep(
@@ -266,17 +277,6 @@ def sweep(
 def fetch_dataset(name: str) -> Path:
     """The folder of a dataset of the registry, fetched when it is not on this machine yet."""
     return find_source(Catalog.installed(), None, Progress()).fetch(name).folder
-
-
-def _seeds(seeds: Any) -> tuple[int, ...]:
-    if isinstance(seeds, str):
-        return parse_seeds(seeds)
-    if isinstance(seeds, int):
-        raise UsageError(
-            f"seeds={seeds} can be read in two ways: give range({seeds}) for {seeds} seeds, "
-            f"or [{seeds}] for the seed {seeds}."
-        )
-    return tuple(seeds)
 
 
 def installed_here() -> Catalog:

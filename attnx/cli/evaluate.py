@@ -9,8 +9,22 @@ import typer
 from ..errors import NotKept
 from ..request.keep import Keep
 from .completion import names_of
-from .installed import installed_catalog
-from .options import DataDir, Device, Json, Limit, Model, Out, Projection, Seeds, Task, Train, usual
+from .installed import installed_catalog, switched_off
+from .options import (
+    DataDir,
+    Device,
+    Executor,
+    Json,
+    Limit,
+    Model,
+    Out,
+    Projection,
+    Scheduler,
+    Seeds,
+    Task,
+    Train,
+    usual,
+)
 
 
 def evaluate(
@@ -52,6 +66,16 @@ def evaluate(
     keep: Annotated[
         Keep, typer.Option(metavar="none|values|all", help="How much of every example is kept.")
     ] = "all",
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Share the work among so many one-thread workers; 0: as many as cores.  "
+            "[default: this process alone]",
+        ),
+    ] = None,
+    executor: Executor = "local",
+    scheduler: Scheduler = "",
     json: Json = False,
     device: Device = None,
 ) -> None:
@@ -73,6 +97,7 @@ def evaluate(
     """
     from ..api import evaluate_spec
     from ..request.parsing import read_request
+    from ..run.executors import workers_wanted
 
     asked = {
         "task": task,
@@ -90,7 +115,14 @@ def evaluate(
     request = read_request({key: value for key, value in asked.items() if value not in (None, [])}, spec)
     try:
         outcome = evaluate_spec(
-            request, installed_catalog(), data_dir=data_dir, out=out, fresh=fresh, keep=keep
+            request,
+            installed_catalog(),
+            data_dir=data_dir,
+            out=out,
+            fresh=fresh,
+            keep=keep,
+            workers=workers_wanted(executor, workers, scheduler),
+            without=tuple(switched_off),
         )
     except NotKept as lost:
         _show(lost.report, json)

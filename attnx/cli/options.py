@@ -44,3 +44,7 @@ DataDir = Annotated[Path | None, typer.Option(help="Folder with local data.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the report as JSON and nothing else.")]
 Device = Annotated[str | None, typer.Option(help="auto, cpu, cuda, ...  [default: auto]")]
 Out = Annotated[Path | None, typer.Option(help="Folder of runs.  [default: runs in ATTNX_HOME]")]
+Executor = Annotated[str, typer.Option(help="local: worker processes of this machine; dask: a Dask cluster.")]
+Scheduler = Annotated[
+    str, typer.Option(metavar="ADDRESS", help="Dask scheduler, as tcp://host:8786.  [default: its own]")
+]

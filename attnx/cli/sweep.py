@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from .installed import installed_catalog, switched_off
-from .options import DataDir, Device, Json, Limit, Seeds
+from .options import DataDir, Device, Executor, Json, Limit, Scheduler, Seeds
 
 
 def sweep(
@@ -30,13 +30,9 @@ def sweep(
     ] = None,
     seeds: Seeds = None,
     limit: Limit = None,
-    executor: Annotated[
-        str, typer.Option(help="local: worker processes of this machine; dask: a Dask cluster.")
-    ] = "local",
+    executor: Executor = "local",
     workers: Annotated[int, typer.Option(min=0, help="Workers; 0: as many as cores.")] = 0,
-    scheduler: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Dask scheduler, as tcp://host:8786.  [default: its own]")
-    ] = "",
+    scheduler: Scheduler = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="List the cells and stop.")] = False,
     data_dir: DataDir = None,
     json: Json = False,

@@ -70,3 +70,15 @@ def read_fields(path: Path, of: type[Options]) -> dict[str, Any]:
                 f"{path}: unknown key '{key}'.{did_you_mean(str(key), known)} Keys: {', '.join(known)}."
             )
     return fields
+
+
+def read_seeds(seeds: Any) -> tuple[int, ...]:
+    """Seeds as a person gives them in Python: a text or several numbers, and not a single one."""
+    if isinstance(seeds, str):
+        return parse_seeds(seeds)
+    if isinstance(seeds, int):
+        raise UsageError(
+            f"seeds={seeds} can be read in two ways: give range({seeds}) for {seeds} seeds, "
+            f"or [{seeds}] for the seed {seeds}."
+        )
+    return tuple(seeds)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -43,6 +43,9 @@ from .room import check_run_room
 from .sampling import SEED, Measuring, draw_sample
 from .workshop import Workshop
 
+if TYPE_CHECKING:
+    from .crew import Crew
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -62,11 +65,14 @@ def carry_out(
     fresh: bool = False,
     keep: Keep = "all",
     progress: Progress | None = None,
+    crew: Crew | None = None,
 ) -> Outcome:
-    """Return the stored run of a plan, or compute and store it."""
+    """Return the stored run of a plan, or compute and store it, alone or with a crew."""
     given, runs, weights = runs, runs or Runs(), weights or Weights()
     source, progress = source or Source(), progress or Progress()
     if not plan.repeatable:
+        if crew:
+            raise UsageError("Workers know components by name: measure an object of your own without them.")
         return _carry_out_once(plan, given, source, weights, progress, keep)
     name = run_name(plan, source, choose_device(plan.spec.device))
     found = None if fresh else runs.find(name, keep)
@@ -74,7 +80,12 @@ def carry_out(
         return Outcome(found, runs.folder(name), stored=True)
     check_writable(runs.root, "--out")
     check_writable(weights.root, "ATTNX_HOME")
-    return _stored(run(plan, name, source, weights, progress, keep, runs.root), runs, keep)
+    if crew and fresh:
+        crew.forget(name)
+    outcome = _stored(run(plan, name, source, weights, progress, keep, runs.root, crew), runs, keep)
+    if crew:
+        crew.forget(name)
+    return outcome
 
 
 def _carry_out_once(
@@ -113,6 +124,7 @@ def run(
     progress: Progress,
     keep: Keep = "all",
     into: Path | None = None,
+    crew: Crew | None = None,
 ) -> Report:
     """Load, train or fetch, measure and summarise: one report for all seeds, to go into a folder."""
     device = choose_device(plan.spec.device)
@@ -137,6 +149,9 @@ def run(
         check_run_room(into, data, keep, seeds=len(plan.spec.seeds), methods=len(shown), measures=columns)
     rows = draw_sample(measuring, data.test, plan.spec.sample)
     results: list[SeedResult] = []
+    if crew:
+        with clock("training"), blamed(plan.model.title):
+            crew.train(plan, workshop)
     hashes: dict[int, str] = {}
     names: dict[int, str] = {}
     drawn: dict[str, Mapping[str, Kept]] = {}
@@ -156,6 +171,7 @@ def run(
                 label=f"seed {seed}: measuring",
                 title=plan.model.title,
                 keeper=Keeper(shown, deletes) if keep == "all" else None,
+                measurer=crew.measurer(plan, workshop, seed, name) if crew else None,
             )
         results.append(SeedResult(seed, record, observation))
         if keep == "all" and len(results) == 1:

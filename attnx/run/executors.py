@@ -8,7 +8,7 @@ import signal
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar, get_args
 
@@ -35,11 +35,40 @@ class Workers:
             yield executor
 
 
+class Standing:
+    """Workers that stay from one piece of work to the next, and are replaced when they have died."""
+
+    def __init__(self, workers: Workers, stack: ExitStack) -> None:
+        self.workers, self._stack = workers, stack  # they leave when the stack is closed
+        self._executor: Executor | None = None
+
+    @contextmanager
+    def open(self) -> Iterator[Executor]:
+        """The executor there is, or a new one."""
+        if self._executor is None or _dead(self._executor):
+            self._executor = self._stack.enter_context(self.workers.open())
+        yield self._executor
+
+
+def _dead(executor: Executor) -> bool:
+    try:
+        executor.submit(int).result()
+    except BrokenExecutor:
+        return True
+    return False
+
+
 def workers_of(executor: str, count: int, scheduler: str) -> Workers:
     """The workers that a person asks for."""
     if executor not in get_args(ExecutorName):
         raise UsageError(f"Unknown executor '{executor}': give local or dask.")
     return Workers("dask" if executor == "dask" else "local", count, scheduler)
+
+
+def workers_wanted(executor: str, count: int | None, scheduler: str) -> Workers | None:
+    """The workers that a person asks for where none are usual: none without a number, cluster or address."""
+    workers = workers_of(executor, count or 0, scheduler)
+    return None if count is None and workers == Workers() else workers
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +81,10 @@ class Done(Generic[U]):
 
 
 def carry_out_units(
-    workers: Workers, work: Callable[[U], Any], units: Iterable[U], then: Callable[[Done[U]], Iterable[U]]
+    workers: Workers | Standing,
+    work: Callable[[U], Any],
+    units: Iterable[U],
+    then: Callable[[Done[U]], Iterable[U]],
 ) -> Iterator[Done[U]]:
     """Carry out units and those that follow from their results; yield each as it ends.
 
@@ -114,6 +146,19 @@ def compute_with_one_thread() -> None:
     import torch
 
     torch.set_num_threads(1)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Compute as workers do, and afterwards as before."""
+    import torch
+
+    before = torch.get_num_threads()
+    compute_with_one_thread()
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 @contextmanager

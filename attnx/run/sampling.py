@@ -16,7 +16,7 @@ from ..types import Example, Passes
 from .attribution import Named
 from .batching import Split
 from .keeping import Keeper
-from .measuring import observe, pairings
+from .measuring import Measurer, observe, pairings
 
 BUDGET: Final = 40_000_000  # units sent through the model for one seed
 LEAST: Final = 100  # examples: fewer tell nothing, whatever they cost
@@ -76,6 +76,7 @@ class Measuring:
         label: str,
         keeper: Keeper | None = None,
         title: str = "the model",
+        measurer: Measurer | None = None,
     ) -> Observation:
         """Everything on all examples, or the dear tests on the examples in `rows` alone."""
 
@@ -92,6 +93,7 @@ class Measuring:
                 label=label,
                 keeper=keeper,
                 title=title,
+                measurer=measurer,
             )
 
         if rows is None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from ..disk import check_writable, hidden_folder
+from ..disk import check_writable
 from ..errors import AttnxError
 from ..host.catalog import Catalog
 from ..progress import Progress
@@ -19,7 +18,7 @@ from ..store.home import home
 from ..store.identity import software_name
 from ..store.runs import Runs
 from .executors import Done, Workers, carry_out_units
-from .units import Files, Setup, Unit, carry_out_unit, write_carried
+from .units import Files, Setup, Unit, carry_out_unit, marked, write_carried
 
 
 def carry_out_sweep(
@@ -42,7 +41,7 @@ def carry_out_sweep(
     shown = progress or Progress()
     rows: dict[int, list[CellRow]] = {}
     failed: dict[int, str] = {}
-    with _marked(home()) as mark:
+    with marked(home()) as mark:
         setup = Setup(
             home=str(home().resolve()),
             mark=str(mark),
@@ -100,15 +99,6 @@ class _Course:
         return Unit(
             cell, self.cells[cell].asked.model_dump_json(), self.software[cell], seed, self.setup, brought
         )
-
-
-@contextmanager
-def _marked(folder: Path) -> Iterator[Path]:
-    """A file by which a worker sees that it shares this folder."""
-    with hidden_folder(folder.resolve()) as hidden:
-        mark = hidden / "sweep"
-        mark.touch()
-        yield mark
 
 
 def _told(error: BaseException) -> str:

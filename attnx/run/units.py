@@ -1,4 +1,4 @@
-"""Units of work that any worker can carry out: the training of one seed, or the measuring of a cell.
+"""Units of work that any worker can carry out: the training of one seed, a shard or a cell to measure.
 
 A worker needs the same packages as its driver and nothing else. Where it shares the driver's folder it
 leaves weights and runs there; elsewhere it carries the files back.
@@ -7,16 +7,19 @@ leaves weights and runs there; elsewhere it carries the files back.
 from __future__ import annotations
 
 import os
+import pickle
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 from ..data.access import Source
-from ..disk import written_aside
+from ..disk import hidden_folder, written_aside
 from ..errors import PluginError
 from ..host.catalog import Catalog
 from ..progress import Progress
+from ..protocols import Model
 from ..request.keep import Keep
 from ..request.plan import Plan
 from ..request.resolve import resolve
@@ -24,9 +27,12 @@ from ..request.spec import RunSpec
 from ..store.home import home
 from ..store.identity import software_name
 from ..store.weights import Weights
+from ..types import TaskData
+from .contracts import blamed
 from .evaluation import carry_out, choose_device, followed_metrics
 from .executors import compute_with_one_thread
 from .loading import remembered
+from .shards import Shard, measure_shard
 from .workshop import Workshop
 
 Files = tuple[tuple[str, bytes], ...]  # paths below the folder of everything kept, and their content
@@ -49,7 +55,7 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """The training of one seed of a cell, or, without a seed, the measuring of the cell."""
+    """The training of one seed of a cell, or a shard of its measuring; without a seed all the measuring."""
 
     cell: int
     spec: str  # as JSON
@@ -57,6 +63,8 @@ class Unit:
     seed: int | None
     setup: Setup
     brought: Files = ()  # what a worker elsewhere needs: trained weights
+    data: bytes = b""  # the data without its test split, pickled; a worker loads it where none is brought
+    shard: Shard | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,35 +73,66 @@ class Result:
 
     fingerprint: str
     files: Files
+    seen: bytes = b""  # of a shard
 
 
 def carry_out_unit(unit: Unit) -> Result:
     """Train or measure, as a worker does."""
     compute_with_one_thread()
     remembered.most = 2
-    catalog = Catalog.installed(unit.setup.without)
     with _at_home(unit.setup):
-        write_carried(unit.brought)
+        write_carried(tuple(one for one in unit.brought if not (home() / one[0]).is_file()))
         before = set() if unit.setup.shared else set(_files(home()))
-        plan = resolve(RunSpec.model_validate_json(unit.spec), catalog)
-        _check_software(unit, plan)
-        source = Source.configured(
-            catalog.registry.datasets,
-            home() / "data",
-            Path(unit.setup.data_dir) if unit.setup.data_dir else None,
-            Progress("off"),
-        )
-        fingerprint = _measure(plan, source, unit.setup.keep) if unit.seed is None else ""
-        if unit.seed is not None:
-            _train(plan, unit.seed, source)
+        plan, source = _prepared(unit.spec, unit.software, unit.setup)
+        fingerprint, seen = "", b""
+        if unit.seed is None:
+            fingerprint = _measure(plan, source, unit.setup.keep)
+        elif unit.shard is None:
+            _trained(plan, unit.seed, unit.data, source)
+        else:
+            model = _remembered_model(unit, plan, source)
+            with blamed(plan.model.title):
+                device = choose_device(plan.spec.device)
+                seen = measure_shard(unit.shard, model, plan, unit.seed, device).to_bytes()
         new = [] if unit.setup.shared else sorted(set(_files(home())) - before)
-        return Result(fingerprint, tuple((path, (home() / path).read_bytes()) for path in new))
+        return Result(fingerprint, tuple((path, (home() / path).read_bytes()) for path in new), seen)
 
 
-def _train(plan: Plan, seed: int, source: Source) -> None:
-    data = remembered.load(plan, source)
-    device = choose_device(plan.spec.device)
-    Workshop(data, device, Weights(), Progress("off")).trained(plan, seed, followed_metrics(plan))
+def _trained(plan: Plan, seed: int, brought: bytes, source: Source) -> Model:
+    """The model of one seed, trained or found."""
+    if brought:
+        data: TaskData = replace(pickle.loads(brought), source=source)
+    else:
+        data = remembered.load(plan, source)
+    workshop = Workshop(data, choose_device(plan.spec.device), Weights(), Progress("off"))
+    with blamed(plan.model.title):
+        return workshop.trained(plan, seed, followed_metrics(plan))[0]
+
+
+@lru_cache(maxsize=1)  # shard after shard asks for the same; another driver has another mark
+def _prepared(spec: str, software: str, setup: Setup) -> tuple[Plan, Source]:
+    """What is asked, if this worker has the packages of the driver, and where data is found."""
+    catalog = Catalog.installed(setup.without)
+    plan = resolve(RunSpec.model_validate_json(spec), catalog)
+    if software_name(plan) != software:
+        raise PluginError(
+            "this worker has other versions of attnx, its plugins or its libraries than the driver: install "
+            "the same packages on both"
+        )
+    directory = Path(setup.data_dir) if setup.data_dir else None
+    return plan, Source.configured(catalog.registry.datasets, home() / "data", directory, Progress("off"))
+
+
+_models: dict[tuple[str, Setup, int | None], Model] = {}  # the one that the last shard was measured with
+
+
+def _remembered_model(unit: Unit, plan: Plan, source: Source) -> Model:
+    key = unit.spec, unit.setup, unit.seed
+    if key not in _models:
+        _models.clear()
+        assert unit.seed is not None, "a shard is of one seed"
+        _models[key] = _trained(plan, unit.seed, unit.data, source)
+    return _models[key]
 
 
 def _measure(plan: Plan, source: Source, keep: Keep) -> str:
@@ -102,12 +141,13 @@ def _measure(plan: Plan, source: Source, keep: Keep) -> str:
     return carry_out(plan, source=source, keep=keep, progress=quiet).report.fingerprint
 
 
-def _check_software(unit: Unit, plan: Plan) -> None:
-    if software_name(plan) != unit.software:
-        raise PluginError(
-            "this worker has other versions of attnx, its plugins or its libraries than the driver: install "
-            "the same packages on both"
-        )
+@contextmanager
+def marked(folder: Path) -> Iterator[Path]:
+    """A file by which a worker sees that it shares this folder."""
+    with hidden_folder(folder.resolve()) as hidden:
+        mark = hidden / "shared"
+        mark.touch()
+        yield mark
 
 
 @contextmanager

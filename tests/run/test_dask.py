@@ -85,7 +85,7 @@ def test_a_cluster_gives_the_same_reports_with_a_worker_killed_and_replaced(tmp_
 def test_workers_that_share_no_folder_carry_their_results_back(tmp_path, monkeypatch):
     local = reports(sweep())
     monkeypatch.setenv("ATTNX_HOME", str(tmp_path / "driver"))
-    monkeypatch.setattr("attnx.run.sweep._marked", lambda folder: contextlib.nullcontext(folder / "nowhere"))
+    monkeypatch.setattr("attnx.run.sweep.marked", lambda folder: contextlib.nullcontext(folder / "nowhere"))
     homes = [{"ATTNX_HOME": str(tmp_path / f"worker {i}")} for i in range(2)]
     with cluster(homes) as (address, _, _):
         found = sweep({**GRID, "seeds": "0-1"}, Workers("dask", 0, address))

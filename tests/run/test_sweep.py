@@ -56,7 +56,7 @@ def test_cells_have_the_reports_of_single_runs_and_are_computed_once(tmp_path, m
     again = sweep()
     assert again.rows == found.rows
     assert {path: path.stat().st_mtime_ns for path in home().rglob("*.safetensors")} == written
-    assert not list(home().glob(".sweep-*"))
+    assert not list(home().glob(".writing-*"))
 
     monkeypatch.setenv("ATTNX_HOME", str(tmp_path / "elsewhere"))
     for projection, report in swept.items():

@@ -1,0 +1,203 @@
+"""One run shared among workers: the same report, byte for byte, however its test split is cut."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from attnx import UsageError
+from attnx.api import evaluate_spec, find_source
+from attnx.errors import MachineError
+from attnx.host.catalog import Catalog
+from attnx.progress import Progress
+from attnx.request.resolve import resolve
+from attnx.request.spec import Choice, RunSpec
+from attnx.run.attribution import Named
+from attnx.run.batching import Split
+from attnx.run.crew import assembled
+from attnx.run.evaluation import carry_out
+from attnx.run.executors import Workers
+from attnx.run.measuring import Wanted, measure_here
+from attnx.run.seen import Seen
+from attnx.run.shards import cut
+from attnx.run.units import carry_out_unit
+from attnx.store.home import home
+from attnx.store.runs import Runs
+
+SPEC = RunSpec(
+    task=Choice.parse("sdc-text:train=40,dev=20,test=60"),
+    model=Choice.parse("average-add"),
+    explanations=(Choice.parse("attention"), Choice.parse("gradient")),
+    references=(Choice.parse("loo"),),
+    metrics=tuple(
+        map(Choice.parse, ("kendall", "comprehensiveness", "permutation", "mi-kendall:clusters=3,repeats=1"))
+    ),
+    training={"epochs": 1},
+    seeds=(0, 1),
+)
+QUIET = Progress("off")
+
+
+class Here:
+    """An executor in this process, as workers are elsewhere: nothing is shared but what is sent."""
+
+    def __init__(self, work=carry_out_unit):
+        self.work, self.units = work, []
+
+    def __call__(self, workers, work, units, then):
+        from pickle import dumps, loads
+
+        from attnx.run.executors import Done
+
+        for unit in units:
+            self.units.append(unit)
+            try:
+                yield Done(unit, loads(dumps(self.work(loads(dumps(unit))))))
+            except Exception as error:
+                yield Done(unit, error=error)
+
+
+@pytest.fixture(autouse=True)
+def small_batches(monkeypatch):
+    """Batches of a few texts, here and in every shard; and nothing is drawn."""
+    monkeypatch.setattr("attnx.store.runs.write_page", lambda report, folder: None)
+    from attnx.formulas import chunks
+
+    few = chunks.similar_lengths
+    monkeypatch.setattr("attnx.run.shards.similar_lengths", lambda lengths: few(lengths, 128))
+    monkeypatch.setattr("attnx.run.batching.similar_lengths", lambda lengths, _=0: few(lengths, 128))
+
+
+def evaluated(tmp_path, monkeypatch, shards, spec=SPEC, executor=None, where=None):
+    """The folder of a run, with so many shards; 0 for a single process."""
+    monkeypatch.setenv("ATTNX_HOME", str(tmp_path / (where or f"home {shards}")))
+    catalog = Catalog.installed()
+    executor = executor or Here()
+    monkeypatch.setattr("attnx.run.crew.carry_out_units", executor)
+    workers = Workers("local", 1) if shards else None
+    with assembled(workers, spec, shards=shards or None) as crew:
+        found = carry_out(
+            resolve(spec, catalog),
+            source=find_source(catalog, None, QUIET),
+            progress=QUIET,
+            crew=crew,
+        )
+    return found.folder
+
+
+def content(folder):
+    """Everything that a run keeps, without its timings."""
+    report = json.loads((folder / "report.json").read_bytes())
+    del report["seconds"]
+    return json.dumps(report), *(
+        (folder / f"examples.{kind}").read_bytes() for kind in ("safetensors", "jsonl.gz")
+    )
+
+
+@pytest.mark.parametrize(("sample", "numbers"), [("all", (1, 2, 3, 7)), (30, (3,))])
+def test_any_number_of_shards_gives_the_same_report_byte_for_byte(tmp_path, monkeypatch, sample, numbers):
+    spec = SPEC.model_copy(update={"sample": sample})
+    alone = content(evaluated(tmp_path, monkeypatch, 0, spec))
+    assert '"tau"' in alone[0]
+    for shards in numbers:
+        executor = Here()
+        assert content(evaluated(tmp_path, monkeypatch, shards, spec, executor)) == alone
+        sent = [unit.shard for unit in executor.units if unit.shard]
+        splits = len(spec.seeds) * (1 if sample == "all" else 2)
+        assert len(sent) == shards * splits
+        assert not (home() / "shards").exists() or not list((home() / "shards").iterdir())
+
+
+def test_the_cut_holds_every_example_once_and_no_worker_is_sent_the_rest_of_the_split():
+    from attnx.testing import ToyModel, toy_data
+
+    model = ToyModel()
+    split = Split(model, toy_data().test * 9, torch.device("cpu"))
+    wanted = Wanted((), (), (), (), 0)
+    shards = cut(split, wanted, 2)
+    assert sorted(np.concatenate([rows for shard in shards for rows in shard.rows])) == list(
+        range(len(split))
+    )
+    for shard in shards:
+        for rows, examples in zip(shard.rows, shard.examples, strict=True):
+            assert [split.examples[row] for row in rows] == list(examples)
+
+
+def test_what_was_seen_is_the_same_when_it_is_read_back_and_anything_else_is_refused():
+    from attnx.testing import ToyModel, toy_data
+
+    model = ToyModel()
+    split = Split(model, toy_data().test, torch.device("cpu"))
+    with QUIET.stage("toy", len(split)) as step:
+        seen = measure_here(model, split, Wanted((Named("attention", Attention()),), (), (), (), 0), step)
+    written = seen.to_bytes()
+    again = Seen.from_bytes(written)
+    assert torch.equal(again.logits, seen.logits)
+    assert torch.equal(again.traits["attention"], seen.traits["attention"])
+    assert again.costs == seen.costs
+    for damaged in (written[:-1], written[:-1] + bytes([written[-1] ^ 1]), b"", b"\0" * 64):
+        with pytest.raises(ValueError, match="not what was written"):
+            Seen.from_bytes(damaged)
+
+
+class Attention:
+    needs = ()
+
+    def __call__(self, model, trace, target, random):
+        return trace.attention
+
+
+def test_shards_that_ended_before_the_driver_was_killed_are_not_measured_again(tmp_path, monkeypatch):
+    alone = content(evaluated(tmp_path, monkeypatch, 0))
+
+    class Killed(BaseException):
+        pass
+
+    def until_killed(unit, left=[5]):  # noqa: B006 - it counts: two trainings and three shards
+        left[0] -= 1
+        if left[0] < 0:
+            raise Killed
+        return carry_out_unit(unit)
+
+    with pytest.raises(Killed):
+        evaluated(tmp_path, monkeypatch, 7, executor=Here(until_killed), where="killed")
+    (folder,) = (home() / "shards").iterdir()
+    kept = sorted(folder.iterdir())
+    assert len(kept) == 3
+    kept[0].write_bytes(kept[0].read_bytes()[:-1])
+    rest = Here()
+    assert content(evaluated(tmp_path, monkeypatch, 7, executor=rest, where="killed")) == alone
+    assert len(rest.units) == 2 * 7 - 2
+    assert not folder.exists()
+
+
+def test_the_error_of_a_shard_ends_the_run_in_one_line(tmp_path, monkeypatch):
+    from concurrent.futures import BrokenExecutor
+
+    def dying(unit):
+        raise BrokenExecutor("died")
+
+    with pytest.raises(MachineError, match="worker process died again and again"):
+        evaluated(tmp_path, monkeypatch, 2, executor=Here(dying))
+
+
+def test_an_object_is_not_measured_by_workers():
+    from attnx import evaluate
+    from attnx.testing import ToyModel
+
+    with pytest.raises(UsageError, match="Workers know components by name"):
+        evaluate("sdc-text", ToyModel(), workers=1, progress=False)
+
+
+@pytest.mark.slow
+def test_two_worker_processes_give_the_report_of_one(tmp_path, monkeypatch):
+    monkeypatch.undo()
+    catalog = Catalog.installed()
+    found = {}
+    for workers in (None, Workers("local", 2)):
+        monkeypatch.setenv("ATTNX_HOME", str(tmp_path / str(workers is None)))
+        outcome = evaluate_spec(SPEC, catalog, workers=workers, progress=QUIET)
+        found[workers is None] = content(outcome.folder)
+        assert Runs().find(outcome.report.fingerprint)
+    assert found[True] == found[False]
