@@ -40,16 +40,20 @@ class Browsed:
 
 
 def browse(examples: Examples, most_bytes: int = MOST_BYTES) -> Browsed:
-    """As many examples as fit, evenly spread; of the first seed alone where all of them do not fit."""
+    """As many examples as fit, evenly spread; of the first seed alone where all of them do not fit.
+
+    Where examples have pictures, those that have one.
+    """
     total, seeds = len(examples), len(examples.seeds)
+    among = np.array(sorted(examples.pictures) or range(total))
     while True:
         each = _bytes_of(examples, seeds) / max(1, total)
         fits = int(most_bytes / max(1.0, each))
-        if fits >= total or seeds == 1:
+        if fits >= len(among) or seeds == 1:
             break
         seeds = 1
-    shown = min(total, fits)
-    rows: list[int] = np.unique(np.linspace(0, total - 1, shown).round().astype(int)).tolist()
+    shown = min(len(among), fits)
+    rows: list[int] = among[np.unique(np.linspace(0, len(among) - 1, shown).round().astype(int))].tolist()
     starts = np.concatenate([[0], np.cumsum(examples.lengths)]).astype(int)
     payload = {
         "labels": list(examples.label_names),
@@ -69,7 +73,8 @@ def _bytes_of(examples: Examples, seeds: int) -> float:
     texts = sum(len(unit) + 2 for units in examples.units for unit in units)
     scores = 1.4 * float(examples.lengths.sum()) * len(examples.scores)
     numbers = 8 * (len(examples.columns) + len(examples.label_names) + 3 * len(examples.scores))
-    return texts + seeds * (scores + len(examples) * (numbers + 40)) + 60 * len(examples)
+    pictures = 1.34 * sum(map(len, examples.pictures.values())) / max(1, len(examples.pictures))
+    return texts + seeds * (scores + len(examples) * (numbers + 40)) + (60 + pictures) * len(examples)
 
 
 def _record(examples: Examples, row: int, start: int, seeds: int) -> dict[str, Any]:
@@ -79,6 +84,8 @@ def _record(examples: Examples, row: int, start: int, seeds: int) -> dict[str, A
         "label": int(examples.labels[row]),
         "seen": [_seen(examples, seed, row, units) for seed in range(seeds)],
     }
+    if row in examples.pictures:
+        record["picture"] = base64.b64encode(examples.pictures[row]).decode("ascii")
     if examples.units:
         record["units"] = "\t".join(printable(unit) for unit in examples.units[row])
         query, rationale = examples.queries[row], examples.rationales[row]

@@ -102,6 +102,7 @@ class Examples(Sequence[KeptExample]):
     lengths: Array  # [N] units with a score
     scores: Mapping[str, Scores] = field(default_factory=dict)
     without_top: Mapping[str, Array] = field(default_factory=dict)  # [S, N] each, NaN where undefined
+    pictures: Mapping[int, bytes] = field(default_factory=dict)  # by row: a PNG, of examples that have one
     drawn: Mapping[str, Mapping[str, Kept]] = field(default_factory=dict)  # by drawing: what it is made of
 
     @property

@@ -9,6 +9,7 @@ import numpy as np
 from ..types import Kept, TaskData
 from .examples import Array, Column, Examples, Scores
 from .observations import KeptScores, Measurement, SeedResult
+from .pictures import pictures_of
 
 
 def gather(
@@ -48,6 +49,7 @@ def gather(
             name: np.stack([one.without_top[name] for one in scored])
             for name in (scored[0].without_top if scored else ())
         },
+        pictures=pictures_of(data) if scored else {},
         drawn=drawn,
     )
 

@@ -60,6 +60,10 @@ def write_examples(examples: Examples, folder: Path) -> None:
         numbers[f"largest.{number}"] = scores.largest.astype(np.float64)
     for number, values in enumerate(examples.without_top.values()):
         numbers[f"without_top.{number}"] = values.astype(np.float64)
+    if examples.pictures:
+        numbers["pictures.rows"] = np.array(list(examples.pictures), np.int32)
+        numbers["pictures.sizes"] = np.array([len(file) for file in examples.pictures.values()], np.int32)
+        numbers["pictures.files"] = np.frombuffer(b"".join(examples.pictures.values()), np.uint8)
     for name, kept in examples.drawn.items():
         numbers |= {f"drawn.{name}.{key}": part for key, part in kept.items() if isinstance(part, np.ndarray)}
     arrays = {name: np.ascontiguousarray(array) for name, array in numbers.items()}
@@ -131,6 +135,7 @@ def _examples(about: dict[str, Any], numbers: dict[str, Array], texts: list[dict
         without_top={
             name: numbers[f"without_top.{number}"] for number, name in enumerate(about["without_top"])
         },
+        pictures=_pictures(numbers),
         drawn={
             name: {
                 key: numbers[f"drawn.{name}.{key}"] if texts is None else tuple(texts)
@@ -139,6 +144,15 @@ def _examples(about: dict[str, Any], numbers: dict[str, Array], texts: list[dict
             for name, kept in about.get("drawn", {}).items()  # runs from before there were any have none
         },
     )
+
+
+def _pictures(numbers: dict[str, Array]) -> dict[int, bytes]:
+    """PNG files by row, from all of them behind one another."""
+    if "pictures.rows" not in numbers:
+        return {}
+    files = np.split(numbers["pictures.files"], numbers["pictures.sizes"].cumsum()[:-1])
+    rows = numbers["pictures.rows"].tolist()
+    return {row: file.tobytes() for row, file in zip(rows, files, strict=True)}
 
 
 def _rationale(text: dict[str, Any]) -> tuple[bool, ...] | None:

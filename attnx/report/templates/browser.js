@@ -24,12 +24,24 @@
   // One byte for each unit: its share of the example's largest score, from -127 to 127.
   const shares = code => Array.from(atob(code), c => (c.charCodeAt(0) << 24 >> 24) / 127);
 
-  // What a unit looks like. A unit that is a picture would be drawn here.
+  const tint = share => share ? `rgb(var(${share < 0 ? "--neg" : "--pos"}) / calc(var(--deepest) * ${Math.abs(share).toFixed(2)}))` : "transparent";
+  const marks = (name, isTop, isKnown) => [name, isTop ? "top" : "", isKnown ? "known" : ""].filter(Boolean).join(" ");
+
+  // What a unit looks like: a word on its colour.
   function unit(word, share, isTop, isKnown, score) {
-    const colour = share < 0 ? "--neg" : "--pos";
-    const classes = ["u", isTop ? "top" : "", isKnown ? "known" : ""].filter(Boolean).join(" ");
-    const style = share ? `background: rgb(var(${colour}) / calc(var(--deepest) * ${Math.abs(share).toFixed(2)}))` : null;
-    return make("span", { class: classes, style, title: `${word}: ${number(score)}` }, word);
+    return make("span", { class: marks("u", isTop, isKnown), style: `background: ${tint(share)}`, title: `${word}: ${number(score)}` }, word);
+  }
+
+  // Units that are images: tiles of one picture below their colours, in a square where they make one.
+  const across = count => Number.isInteger(Math.sqrt(count)) ? Math.sqrt(count) : count;
+  function tiles(example, says, count, tile) {
+    const wide = across(count), high = count / wide, place = (at, of) => of > 1 ? `${100 * at / (of - 1)}%` : "0";
+    const box = make("div", { class: "tiles", role: "img", "aria-label": says, style: `--across: ${wide}; --down: ${high}; --picture: url(data:image/png;base64,${example.picture})` });
+    for (let i = 0; i < count; i++) {
+      const { classes = "tile", style = "", title = null } = tile(i);
+      box.append(make("span", { class: classes, title, style: `background-position: ${place(i % wide, wide)} ${place(Math.floor(i / wide), high)}; ${style}` }));
+    }
+    return box;
   }
 
   function scored(example, place) {
@@ -43,8 +55,11 @@
     const words = unitsOf(example), known = new Set(example.rationale || []);
     const ranked = values.map((_, i) => i).sort((a, b) => values[b] - values[a]);
     const top = values.some(value => value !== values[0]) ? ranked[0] : -1;
-    const line = make("p", { class: "units" });
-    values.forEach((share, i) => line.append(unit(words[i] ?? `unit ${i + 1}`, share, i === top, known.has(i), share * largest), " "));
+    const named = i => words[i] ?? `unit ${i + 1}`;
+    const line = example.picture
+      ? tiles(example, `The units of ${example.id} by ${method.name}`, values.length, i => ({ classes: marks("tile", i === top, known.has(i)), style: `--tint: ${tint(values[i])}`, title: `${named(i)}: ${number(values[i] * largest)}` }))
+      : make("p", { class: "units" });
+    if (!example.picture) values.forEach((share, i) => line.append(unit(named(i), share, i === top, known.has(i), share * largest), " "));
     const best = ranked.slice(0, 3).map(i => `${words[i] ?? `unit ${i + 1}`} ${number(values[i] * largest)}`).join(", ");
     box.append(make("p", { class: "hidden" }, `Highest by ${method.name}: ${best}.`), line);
     const without = seenNow.without[place];
@@ -63,7 +78,8 @@
     const box = make("article", { class: "example", id: `example=${example.id}`, tabindex: "-1", "aria-label": `Example ${example.id}` },
       make("header", {}, make("h3", {}, make("a", { href: address(example) }, example.id)), says));
     if (example.query) box.append(make("p", { class: "query" }, make("b", {}, "Query: "), example.query));
-    const methods = make("div", { class: "seen" });
+    const methods = make("div", { class: example.picture ? "seen pictured" : "seen" });
+    if (example.picture) methods.append(make("div", { class: "method" }, make("h4", {}, "picture"), tiles(example, `The units of ${example.id}`, unitsOf(example).length, () => ({}))));
     data.methods.forEach((_, place) => { if (chosen(place)) methods.append(scored(example, place)); });
     if (!data.methods.length && example.units) methods.append(make("p", { class: "units" }, unitsOf(example).join(" ")));
     box.append(methods);
