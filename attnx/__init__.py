@@ -53,7 +53,9 @@ if TYPE_CHECKING:
     from .report.comparison import Comparison
     from .report.findings import StudyReport
     from .report.records import Report
+    from .report.reproduction import Reproduction
     from .report.sweeps import SweepReport
+    from .reproducing import reproduce
     from .request.spec import Options, RunSpec, Training
     from .run.lab import Chosen, Lab, Setting
     from .run.opening import load
@@ -120,6 +122,8 @@ _MODULES = {
     "report.findings": ("StudyReport",),
     "report.sweeps": ("SweepReport",),
     "auditing": ("audit",),
+    "reproducing": ("reproduce",),
+    "report.reproduction": ("Reproduction",),
     "report.audit": ("AuditReport",),
     "report.records": ("Report",),
     "request.spec": (
@@ -157,6 +161,7 @@ __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
     "study",
     "experiment",
     "sweep",
+    "reproduce",
     "wrap",
     "load",
     "compare",
@@ -167,6 +172,7 @@ __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
     "Comparison",
     "StudyReport",
     "SweepReport",
+    "Reproduction",
     "RunSpec",
     "Training",
     "AttentionProjection",

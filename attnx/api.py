@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from .errors import NotKept, UsageError, did_you_mean
+from .errors import NotKept, UsageError
 from .host.catalog import Catalog
 from .progress import Progress
 from .request.asked import Asked
@@ -211,10 +211,9 @@ def study_spec(
 
 def experiment(name: str) -> Experiment:
     """A table or figure of a paper as the registry has it: its grid, its values and its claims."""
-    known = installed_here().registry.experiments
-    if name not in known:
-        raise UsageError(f"Unknown experiment '{name}'.{did_you_mean(name, known)} See 'attnx list'.")
-    return known[name]
+    from .request.reproduction import find_experiment
+
+    return find_experiment(installed_here().registry.experiments, name)
 
 
 def sweep(

@@ -19,6 +19,7 @@ from .installed import switched_off
 from .look import info, list_components, plugins
 from .pages import export, view
 from .repeats import refuse_repeats
+from .reproduce import reproduce
 from .runs import runs_app
 from .study import study
 from .sweep import sweep
@@ -33,6 +34,7 @@ app = typer.Typer(
 )
 for command in (evaluate, study, sweep, audit, explain, compare, info, plugins, check, view, export):
     app.command()(command)
+app.command()(reproduce)
 app.command("list")(list_components)
 app.add_typer(runs_app, name="runs")
 app.add_typer(data_app, name="data")

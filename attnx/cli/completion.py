@@ -30,6 +30,13 @@ def dataset_names(incomplete: str) -> list[str]:
     return sorted(name for name in Catalog.installed().registry.datasets if name.startswith(incomplete))
 
 
+def experiment_names(incomplete: str) -> list[str]:
+    """Completes names of experiments."""
+    from ..host.catalog import Catalog
+
+    return sorted(name for name in Catalog.installed().registry.experiments if name.startswith(incomplete))
+
+
 def kinds(incomplete: str) -> list[str]:
     """Completes what `attnx list` can list."""
     from ..report.listing import PLURALS

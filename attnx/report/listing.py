@@ -121,10 +121,11 @@ def _composition_page(name: str, composition: Composition) -> str:
 
 
 def _experiment_page(name: str, experiment: Experiment) -> str:
-    rows = [("source", experiment.source), ("study", experiment.study)]
+    rows = [("source", experiment.source), ("study", ", ".join(experiment.study))]
     rows += [("metrics", ", ".join(experiment.metrics)), ("task", ", ".join(experiment.task))]
     rows += [("rows", ", ".join(experiment.rows)), ("columns", ", ".join(experiment.columns))]
     rows += [("claim", claim.says) for claim in experiment.claims]
+    rows += [("our choice", said) for said in experiment.ours]
     rows = [(name, value) for name, value in rows if value]
     return "\n".join([f"{name} (experiment)", *_wrap(experiment.summary), "", *columns(rows)])
 

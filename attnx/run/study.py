@@ -45,7 +45,7 @@ def carry_out_study(
     check_writable(root, "--out")
     check_writable(weights.root, "ATTNX_HOME")
     check_room(root, PAGES, "the report", "--out")
-    report = run_study(choice, spec, catalog, source, progress, weights, objects)
+    report, _ = run_study(choice, spec, catalog, source, progress, weights, objects)
     try:
         return report, None if objects else write_study(report, root)
     except OSError as error:
@@ -60,8 +60,8 @@ def run_study(
     progress: Progress,
     weights: Weights | None = None,
     objects: Objects | None = None,
-) -> StudyReport:
-    """Carry out a study on the task and model of a spec."""
+) -> tuple[StudyReport, tuple[Finding, ...]]:
+    """Carry out a study on the task and model of a spec: its report, and the values that this is made of."""
     started = time.perf_counter()
     plan = resolve(spec, catalog, objects)
     part = find_part(catalog, "study", choice, objects)
@@ -72,8 +72,8 @@ def run_study(
     require_capabilities(part, plan, catalog)
     device = choose_device(spec.device)
     lab = Lab(spec, plan, part, catalog, device, source, weights or Weights(), progress, objects)
-    findings = part.make()(lab)
-    return StudyReport(
+    findings = tuple(part.make()(lab))
+    report = StudyReport(
         study=part.choice,
         labels={p.kind: p.label for p in plan.trained},
         spec=plan.spec.model_copy(update={"metrics": (), "references": ()}),  # the study knows its own
@@ -83,6 +83,7 @@ def run_study(
         findings=tuple(_row(finding) for finding in findings),
         seconds=round(time.perf_counter() - started, 3),
     )
+    return report, findings
 
 
 def _row(finding: Finding) -> FindingRow:

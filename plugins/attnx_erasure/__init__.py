@@ -3,7 +3,7 @@
 from attnx import Card, hookimpl
 
 MEISTER = 'Meister, Lazov, Augenstein and Cotterell, "Is Sparse Attention more Interpretable?", ACL 2021'
-
+JAIN = 'Jain and Wallace, "Attention is not Explanation", NAACL 2019'
 DEYOUNG = 'DeYoung et al., "ERASER: A Benchmark to Evaluate Rationalized NLP Models", ACL 2020'
 
 
@@ -13,6 +13,7 @@ def attnx_importances() -> list[Card]:
     return [
         Card("loo", "attnx_erasure.loo:LeaveOneOut",
              options="attnx_erasure.options:LeaveOneOutOptions", citation=MEISTER),
+        Card("loo-jw", "attnx_erasure.loo_jw:LeaveOneOutJw", citation=JAIN),
         Card("loo-hidden", "attnx_erasure.hidden_loo:HiddenLeaveOneOut",
              options="attnx_erasure.options:HiddenLeaveOneOutOptions"),
     ]  # fmt: skip

@@ -3,6 +3,7 @@
 from attnx import Card, hookimpl
 
 MEISTER = 'Meister, Lazov, Augenstein and Cotterell, "Is Sparse Attention more Interpretable?", ACL 2021'
+JAIN = 'Jain and Wallace, "Attention is not Explanation", NAACL 2019'
 SERRANO = 'Serrano and Smith, "Is Attention Interpretable?", ACL 2019'
 
 
@@ -14,6 +15,7 @@ def attnx_importances() -> list[Card]:
              options="attnx_gradient.options:GradientOptions", citation=MEISTER),
         Card("gradient-hidden", "attnx_gradient.hidden_gradient:HiddenGradient",
              options="attnx_gradient.options:GradientOptions"),
+        Card("gradient-jw", "attnx_gradient.gradient_jw:GradientJw", citation=JAIN),
         Card("attention-gradient", "attnx_gradient.attention_gradient:AttentionGradient",
              options="attnx_gradient.options:AttentionGradientOptions", citation=SERRANO),
         Card("attention-x-gradient", "attnx_gradient.attention_x_gradient:AttentionXGradient",

@@ -1,3 +1,5 @@
+from typing import ClassVar
+
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -14,7 +16,7 @@ class Gradient(ImportanceMethod):
     Jain and Wallace: reduce=dot-embedding-abs, attention=fixed.
     """
 
-    needs = ("gradient",)
+    needs: ClassVar[tuple[str, ...]] = ("gradient",)
     passes: Passes = 3  # there and back
 
     def __init__(self, options: GradientOptions) -> None:

@@ -15,7 +15,7 @@ class HiddenGradient(Gradient):
     default, and gradient·h_i for the reductions that project.
     """
 
-    needs = ("gradient", "hidden", "decode")  # type: ignore[assignment]
+    needs = ("gradient", "hidden", "decode")
     passes = 0  # from the hidden states on
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:

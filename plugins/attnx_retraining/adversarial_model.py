@@ -40,7 +40,7 @@ class AdversarialModel(Study):
         accuracy = Finding("base", "accuracy", "up", _correct([lab.outputs(model) for model in bases]))
         findings = [lab.beside(accuracy, "meister-table-3", "accuracy")]
         findings += [Finding("base", "tau", "up", self._taus(lab, bases))] if self.options.information else []
-        return [*findings, *(f for kind in KINDS for f in self._swept(lab, kind, bases))]
+        return [*findings, *(f for kind in self.options.adversaries for f in self._swept(lab, kind, bases))]
 
     def _swept(self, lab: Lab, kind: str, bases: list[Model]) -> list[Finding]:
         """The adversaries of every λ, and again the one that goes farthest at no cost."""

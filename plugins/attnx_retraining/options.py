@@ -31,6 +31,9 @@ class AdversarialModelOptions(AdversaryOptions):
         description="what may change in the frozen adversary: the attention parameters, or all of the "
         "model that it starts from",
     )
+    adversaries: tuple[Literal["frozen", "unfrozen"], ...] = Field(
+        ("frozen", "unfrozen"), min_length=1, description="which adversaries are trained, joined by +"
+    )
     information: bool = Field(False, description="also report τ of mi-kendall for model and adversaries")
     clusters: Annotated[int, Field(ge=2)] | Literal["paper"] = Field(50, description="clusters of mi-kendall")
 

@@ -25,7 +25,7 @@ from .rows import Row, Rows, RowStream
 
 ALL = "all"  # the one source of a dataset that comes undivided
 SPLITS = ("train", "dev", "test")
-SHARES = {ALL: {"train": 80, "dev": 10, "test": 10}, "train": {"train": 90, "dev": 10}}  # %
+WITHOUT_DEV = {"train": 90, "dev": 10}  # % of train where there is no dev
 NUMBER = re.compile(r"[-+]?\d+(\.\d*)?")
 MANY = 20  # labels: more than these, for less than two rows each, look like a wrong column
 
@@ -50,6 +50,7 @@ class _Pool:
 
     origin: str
     content: str
+    shares: tuple[int, int, int]
     kept: list[_Kept] = field(default_factory=list)
     dropped: Counter[str] = field(default_factory=Counter)
     total: int = 0
@@ -92,7 +93,8 @@ def make_data(
     number_of = {name: number for number, name in enumerate(names)}
     splits: dict[str, list[Example]] = {split: [] for split in SPLITS}
     for name, pool in pools.items():
-        share = SHARES[name] if name == ALL or (name == "train" and "dev" not in pools) else {name: 100}
+        share = WITHOUT_DEV if name == "train" and "dev" not in pools else {name: 100}
+        share = dict(zip(SPLITS, pool.shares, strict=True)) if name == ALL else share
         split_of = _divide(pool.total, share, options.seed)
         prefix = "row" if name == ALL else name
         for kept in pool.kept:
@@ -122,7 +124,7 @@ def make_data(
 def _read(rows: Rows, options: TextOptions, labels: Labels | None) -> _Pool:
     """Cut all rows of one source into words and filter them."""
     splitter = splitter_of(options, rows.tokenised)
-    pool = _Pool(rows.origin, rows.content)
+    pool = _Pool(rows.origin, rows.content, rows.shares)
     with closing(rows.rows) as stream:
         _take(stream, pool, splitter, options, labels)
     if options.drop_longest and pool.kept:
@@ -278,7 +280,8 @@ def _account(pools: Mapping[str, _Pool], options: TextOptions) -> dict[str, str]
     """How the data was divided and what was left out, for the report."""
     said = {}
     if ALL in pools:
-        said["split"] = f"80/10/10 % of {pools[ALL].content} at random, seed {options.seed}"
+        shares = "/".join(map(str, pools[ALL].shares))
+        said["split"] = f"{shares} % of {pools[ALL].content} at random, seed {options.seed}"
     elif "dev" not in pools:
         said["split"] = f"dev is 10 % of the train rows at random, seed {options.seed}"
     dropped = []

@@ -45,8 +45,13 @@ class DatasetTask(Task):
             read = {"files": ", ".join(path.name for path in files.values())}
         else:
             sources, read = dict(self.read_folder(fetched.folder)), {}
+        sources = dict(self.arrange(sources))
         labels = Labels(self.known_labels, self.labels, self.advice)
         return make_data(sources, self.options, labels, {**fetched.provenance, **read})
+
+    def arrange(self, sources: Mapping[str, Rows]) -> Mapping[str, Rows]:
+        """The sources as they are divided into splits: as they come."""
+        return sources
 
     def units_of(self, text: str) -> tuple[str, ...]:
         return splitter_of(self.options, self.tokenised).split(text)

@@ -94,6 +94,12 @@ class NewsgroupsOptions(DatasetOptions):
         description="two or more newsgroups, joined by +, or all; the last part of a name is enough",
     )
 
+    split: Literal["by-date", "pooled"] = Field(
+        "by-date",
+        description="by-date: train and test as published; pooled: both together, a fifth of them drawn for "
+        "test, as in Jain and Wallace",
+    )
+
     @field_validator("groups")
     @classmethod
     def _two(cls, groups: tuple[str, ...]) -> tuple[str, ...]:

@@ -32,3 +32,4 @@ class Rows:
     rows: RowStream
     tokenised: bool = False  # words are separated by spaces already
     content: str = "the rows"  # what this is of the dataset, for the report
+    shares: tuple[int, int, int] = (80, 10, 10)  # % of train, dev and test, where this is all there is

@@ -34,7 +34,7 @@ def make_lab(catalog: Catalog, study: str, asked: RunSpec) -> Lab:
 
 
 def carry_out(catalog: Catalog, study: str, asked: RunSpec) -> StudyReport:
-    return run_study(Choice.parse(study), asked, catalog, Source(), Progress())
+    return run_study(Choice.parse(study), asked, catalog, Source(), Progress())[0]
 
 
 def value(report: StudyReport, setting: str, measure: str) -> Any:

@@ -1,0 +1,31 @@
+"""The page of a reproduction."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .page import render
+from .reproduction import Reproduction, Status
+from .reproduction_text import cell, conditions
+
+MARKS: Final[dict[Status, str]] = {"holds": "✓", "does not hold": "✗", "open": "?"}
+CLASSES: Final[dict[Status, str]] = {
+    "holds": "supported",
+    "does not hold": "contradicted",
+    "open": "unknown",
+}
+
+
+def reproduction_page(found: Reproduction) -> str:
+    """The claims, the table, every comparison, and what it was run with."""
+    columns = [column for column in found.columns if not column.given]
+    return render(
+        "reproduction.html",
+        title=found.source,
+        found=found,
+        columns=columns,
+        rows=[(row, [cell(found.value(row, c.name), c.digits) for c in columns]) for row in found.rows],
+        conditions=list(conditions(found)),
+        claim_marks=MARKS,
+        claim_classes=CLASSES,
+    )

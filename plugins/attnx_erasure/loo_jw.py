@@ -1,0 +1,14 @@
+from .loo import LeaveOneOut
+from .options import LeaveOneOutOptions
+
+
+class LeaveOneOutJw(LeaveOneOut):
+    """Leave-one-out as Jain and Wallace take it: the change averaged over all classes.
+
+    D(x_i) = Σ_c |p_c − p_c,−i| / Σ_k Σ_c |p_c − p_c,−k|: `loo:of=average` by name.
+    """
+
+    needs = ("deletion",)
+
+    def __init__(self) -> None:
+        super().__init__(LeaveOneOutOptions(of="average"))

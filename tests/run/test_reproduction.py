@@ -1,0 +1,180 @@
+"""Tables of papers as a user runs them: sweep or study in, published beside measured, claims decided."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import attnx
+from attnx import UsageError
+from attnx.host.catalog import Catalog
+from attnx.registry.text import registry_path
+from attnx.request.reproduction import undertake
+from attnx.run.executors import Workers
+from attnx.run.published_studies import StudyFound, StudyUnit
+from attnx.store.home import home
+from attnx.store.runs import Runs
+
+TINY = """
+  tiny:
+    summary: Two ways to attend to points.
+    source: 'A paper, table 1'
+    task: sdc-2d
+    metrics: [focus, nnz]
+    columns:
+      accuracy: {measure: accuracy, scale: 0.01}
+      nnz: {measure: nnz}
+    rows:
+      soft: {model: fcam, projection: softmax, published: {accuracy: 95, nnz: 4.5}}
+      sparse: {model: fcam, projection: sparsemax, published: {nnz: 1.9}}
+      large: {model: fcam, projection: hard}
+    claims:
+      - {says: Softmax spreads its weight wider, column: nnz, higher: soft, than: sparse}
+      - {says: Sparsemax spreads its weight wider, column: nnz, higher: sparse, than: soft}
+    ours: [everything]
+    small:
+      {tasks: {'sdc-2d:train=60,dev=20': test=40}, rows: [soft, sparse], training: {epochs: 2}, seeds: 0-1}
+  tiny-study:
+    summary: What equal weights cost.
+    source: 'A paper, table 2'
+    study: uniform-attention
+    columns:
+      trained: {setting: trained attention, measure: accuracy}
+      uniform: {setting: uniform attention, measure: accuracy}
+    rows:
+      plane: {task: sdc-2d, model: fcam, published: {trained: 0.9}}
+    claims:
+      - {says: Attention helps, greater: [trained, uniform]}
+    small: {tasks: {'sdc-2d:train=60,dev=20': 'test=40'}, training: {epochs: 2}, seeds: 0-1}
+  tiny-missing:
+    summary: Sentences that nobody has here.
+    source: 'A paper, table 3'
+    metrics: [nnz]
+    columns: {nnz: {measure: nnz}}
+    rows:
+      sst: {task: sst, model: average-add}
+"""
+
+
+@pytest.fixture(autouse=True)
+def _tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    registry = tmp_path / "registry.yaml"
+    registry.write_text(registry_path().read_text().replace("\nexperiments:\n", f"\nexperiments:{TINY}", 1))
+    monkeypatch.setenv("ATTNX_REGISTRY", str(registry))
+    monkeypatch.setenv("ATTNX_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("ATTNX_DATA", raising=False)
+    # In this process: how workers are started and ended is tried elsewhere, and importing torch takes time.
+    monkeypatch.setattr(Workers, "open", lambda _: ThreadPoolExecutor(1))
+
+
+def kept(*patterns: str) -> dict[Path, int]:
+    found = [path for pattern in patterns for path in home().rglob(pattern)]
+    return {path: path.stat().st_mtime_ns for path in found}
+
+
+def test_a_table_is_run_told_and_written_and_nothing_is_done_twice(cli) -> None:
+    code, out, err = cli("reproduce", "tiny", "--workers", "1")
+    assert code == 0, err
+    lines = out.splitlines()
+    assert lines[0] == "A paper, table 1: Two ways to attend to points."
+    assert "sdc-2d:train=60,dev=20: 60 train, 20 dev, 40 test" in lines
+    assert any(line.startswith("soft ") and line.endswith("(4.50)") and "(.95)" in line for line in lines)
+    assert "Softmax spreads its weight wider: holds" in lines
+    assert "Sparsemax spreads its weight wider: does not hold" in lines
+    assert "not run: large: not part of the size 'small'" in lines
+    assert "our choice: everything" in lines
+    assert max(map(len, lines)) <= 100
+
+    folder = home() / "reproductions" / "tiny-small"
+    found = json.loads((folder / "reproduction.json").read_text())
+    assert found["command"] == "attnx reproduce tiny --size small"
+    report = next(r for r in map(Runs().find, found["runs"]) if r and r.labels["projection"] == "softmax")
+    theirs = report.select("nnz")
+    assert [v["mean"] for v in found["values"] if (v["row"], v["column"]) == ("soft", "nnz")] == [theirs.mean]
+    accuracy = sum(quality.accuracy for quality in report.quality) / 2
+    (shown,) = (v for v in found["values"] if (v["row"], v["column"]) == ("soft", "accuracy"))
+    assert (shown["mean"], shown["published"]) == (pytest.approx(accuracy), pytest.approx(0.95))
+    assert "- **holds**: Softmax spreads its weight wider." in (folder / "reproduction.md").read_text()
+    page = (folder / "reproduction.html").read_text()
+    assert "does not hold" in page
+    assert "http:" not in page
+    assert "https:" not in page
+
+    before = kept("*.safetensors", "report.json")
+    assert cli("reproduce", "tiny", "--workers", "1")[0] == 0
+    assert kept("*.safetensors", "report.json") == before
+
+
+def test_a_study_is_run_and_its_weights_are_taken_again() -> None:
+    found = attnx.reproduce("tiny-study", workers=1, progress=False)
+    assert found.value("plane", "trained").published == 0.9
+    assert found.value("plane", "uniform").cells == 1
+    (claim,) = found.claims
+    first, second = (found.value("plane", column).mean or 0.0 for column in ("trained", "uniform"))
+    assert claim.compared[0].difference == pytest.approx(first - second)
+    before = kept("*.safetensors")
+    again = attnx.reproduce("tiny-study", workers=1, progress=False)
+    assert again.values == found.values
+    assert kept("*.safetensors") == before
+
+
+def test_what_goes_to_a_worker_and_back_can_be_sent() -> None:
+    unit = StudyUnit("uniform-attention", "{}", None, ())
+    assert pickle.loads(pickle.dumps(unit)) == unit
+    found = StudyFound({("a", "b"): np.ones((2, 3))}, "task", {"test": "3"}, "folder")
+    assert pickle.loads(pickle.dumps(found)).values["a", "b"].shape == (2, 3)
+
+
+def test_missing_data_is_one_line_that_says_where_to_put_it(cli) -> None:
+    code, _, err = cli("reproduce", "tiny-missing")
+    assert code == 4
+    assert len(err.splitlines()) == 1
+    assert "train.txt" in err
+    assert "--data-dir" in err
+
+
+def test_mistakes_are_one_line(cli) -> None:
+    assert cli("reproduce", "tinny")[::2] == (
+        2,
+        "error: Unknown experiment 'tinny'. Did you mean 'tiny'? See 'attnx reproduce --list'.\n",
+    )
+    code, _, err = cli("reproduce", "tiny", "--size", "papr")
+    assert (code, len(err.splitlines())) == (2, 1)
+    assert "'paper'" in err
+
+
+def test_every_experiment_has_both_sizes_and_their_cells_make_sense() -> None:
+    """What `--list` promises can be run: options, limits, seeds and studies of both sizes resolve."""
+    from attnx.request.resolve import find_part, resolve
+    from attnx.request.spec import Choice
+
+    catalog = Catalog.installed()
+    for name, experiment in catalog.registry.experiments.items():
+        if name.startswith("tiny"):
+            continue
+        assert None not in (experiment.small.minutes, experiment.paper.minutes), name
+        for size in ("small", "paper"):
+            asked = undertake(name, experiment, size)
+            assert asked.cells, name
+            for cell in asked.cells:
+                resolve(cell.asked, catalog)
+                for study in cell.studies:
+                    find_part(catalog, "study", Choice.parse(study))
+
+
+def test_a_row_takes_the_options_of_its_own_task_and_those_of_the_size() -> None:
+    known = Catalog.installed().registry.experiments
+    table = undertake("jain-wallace-table-2", known["jain-wallace-table-2"])
+    (news,) = (cell for cell in table.cells if cell.row == "20news cnn-add")
+    assert news.asked.task is not None
+    assert news.asked.task.options == {"split": "pooled", "max_length": "100"}
+    experiment = known["wen-table-3"]
+    (news,) = (c for c in undertake("wen-table-3", experiment, "paper").cells if c.row == "20news")
+    assert news.studies == ("adversarial-model:divergences=0.001,adversaries=unfrozen",)  # twice their 5e-4
+    with pytest.raises(UsageError, match="Cannot read seeds"):
+        undertake("wen-table-3", experiment, seeds="one")
