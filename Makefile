@@ -19,7 +19,8 @@ test-browser: $(READY)
 test-slow: $(READY)
 	$(BIN)/pytest -m slow
 
-# Specs, options, registries, reports and command lines made at random; a quick part is in `make test`.
+# Requests, files, what was kept, plugins and model folders made at random; a quick part is in `make test`.
+# What fails is kept in .fuzz and tried first the next time.
 MINUTES ?= 5
 fuzz: $(READY)
 	MINUTES=$(MINUTES) OMP_NUM_THREADS=1 $(BIN)/pytest -q -rP tests/fuzz

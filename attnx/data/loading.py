@@ -23,6 +23,8 @@ __all__ = ["Fetched", "Source", "fingerprints", "load_data"]
 def load_data(task: Task, source: Source, limit: Limit) -> TaskData:
     """Load a task, check it, cut it to the limit and name it by its content."""
     data = task.load(source)
+    if not hasattr(data, "label_names"):
+        raise PluginError(f"task {type(task).__name__} gave {type(data).__name__}, not its data")
     _check_examples(data, type(task).__name__)
     limited = replace(
         data,
@@ -48,6 +50,7 @@ def _check_examples(data: TaskData, task: str) -> None:
     for split in ("train", "dev", "test"):
         seen: set[str] = set()
         for example in getattr(data, split):
+            _check_kinds(example, f"task {task}: {split}")
             of = f"task {task}: example '{example.id}' of {split}"
             if example.id in seen:
                 raise PluginError(f"{of} is there twice; every example needs an id of its own")
@@ -60,6 +63,19 @@ def _check_examples(data: TaskData, task: str) -> None:
                     raise PluginError(
                         f"{of} has {len(given)} entries in its {name} for {len(example.units)} units"
                     )
+
+
+def _check_kinds(example: Any, of: str) -> None:
+    """Refuse what is no example, and one whose parts are not what they are used as."""
+    from ..types import Example
+
+    if not isinstance(example, Example):
+        raise PluginError(f"{of} holds {type(example).__name__} where there should be an Example")
+    label, units = example.label, example.units
+    if not isinstance(example.id, str) or isinstance(label, bool) or not isinstance(label, int | np.integer):
+        raise PluginError(f"{of} has an example whose id is no text, or whose label is no whole number")
+    if not isinstance(units, tuple | list) or not all(isinstance(unit, str) for unit in units):
+        raise PluginError(f"{of}: the units of example '{example.id}' are no tuple of texts")
 
 
 def _check(data: TaskData, limit: Limit) -> None:

@@ -10,6 +10,7 @@ from ..formulas.randomness import Randomness
 from ..protocols import Metric, Model
 from ..types import Evidence, Importance, Trace, WithCurve
 from .attribution import Named
+from .contracts import check_tensor
 
 
 def attention_evidence(model: Model, trace: Trace, seed: int) -> Evidence:
@@ -27,6 +28,9 @@ def answer_of(named: Named, evidence: Evidence) -> tuple[Tensor, Tensor | None]:
     answer = metric(evidence)
     values, curve = answer if isinstance(answer, WithCurve) else (answer, None)
     rows, columns = len(evidence.trace.batch), len(metric.measures)
+    for given, what in ((values, "values"), (curve, "a curve")):
+        if what == "values" or curve is not None:
+            check_tensor(given, None, f"metric '{named.label}' gave {what}")
     if values.shape != (rows, columns) and not (values.shape == (rows,) and columns == 1):
         raise _misshapen(named, "values", values, (rows, columns))
     points = None if metric.axis is None else (rows, len(metric.axis.points))
@@ -36,7 +40,7 @@ def answer_of(named: Named, evidence: Evidence) -> tuple[Tensor, Tensor | None]:
     if curve is not None and points is not None and curve.shape != points:
         raise _misshapen(named, "a curve", curve, points)
     unread = _without_order(metric, evidence)[:, None].to(values.device)
-    values = values.detach().reshape(rows, columns).masked_fill(unread, torch.nan)
+    values = values.detach().double().reshape(rows, columns).masked_fill(unread, torch.nan)
     return values, None if curve is None else curve.detach().to(values.device).masked_fill(unread, torch.nan)
 
 

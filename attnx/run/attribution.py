@@ -11,10 +11,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..errors import PluginError
 from ..formulas.randomness import Randomness
 from ..protocols import ImportanceMethod, Model
 from ..types import Batch, Importance, Trace
+from .contracts import check_tensor
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +41,10 @@ def attribute(named: Named, model: Model, trace: Trace, target: Tensor, seed: in
     random = Randomness(seed).to(f"importance {named.label}")
     started = time.perf_counter()
     with torch.set_grad_enabled("gradient" in method.needs), counted_passes(model) as passes:
-        values = method(model, trace, target, random).detach()
+        values = method(model, trace, target, random)
     seconds = time.perf_counter() - started
-    if values.shape != trace.attention.shape:
-        raise PluginError(
-            f"importance '{named.label}' gave values of shape {tuple(values.shape)}, "
-            f"not {tuple(trace.attention.shape)}"
-        )
+    check_tensor(values, tuple(trace.attention.shape), f"importance '{named.label}' gave values")
+    values = values.detach()
     asked = trace.attention.device
     return Importance(
         named.label, values.to(asked), target, seconds, passes.count, on_cpu=values.device != asked

@@ -23,9 +23,13 @@ def blamed(title: str) -> Iterator[None]:
     """Whatever a component raises, in one line that names it and the place; what is foreseen passes."""
     try:
         yield
-    except (AttnxError, OSError):  # the machine's fault, or said already
+    except (
+        AttnxError,
+        OSError,
+        KeyboardInterrupt,
+    ):  # of the machine, of the user, or said already
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:  # a component may leave, too
         if out_of_memory(error):
             raise
         reason = " ".join(str(error).split())[:300]
@@ -41,14 +45,30 @@ def _place(error: BaseException) -> str:
     return f"{own[-1].filename}:{own[-1].lineno}" if own else "nowhere"
 
 
+def check_tensor(values: object, shape: tuple[int, ...] | None, what: str) -> None:
+    """Refuse what is no tensor of real numbers, or one of another shape."""
+    if not isinstance(values, Tensor):
+        raise PluginError(f"{what} as {type(values).__name__}, not as a tensor")
+    if values.is_complex() or values.layout is not torch.strided:
+        raise PluginError(f"{what} as a tensor of {values.dtype}, {values.layout}, not of real numbers")
+    if shape is not None and values.shape != shape:
+        raise PluginError(f"{what} of shape {tuple(values.shape)}, not {shape}")
+
+
 def check_trace(trace: Trace, provides: Sequence[str], title: str) -> None:
     """Refuse logits that are no numbers, and attention that has left the simplex over the mask."""
+    check_tensor(trace.logits, None, f"{title} gave logits")
+    rows, classes = len(trace.batch), int(trace.batch.labels.max()) + 1
+    if trace.logits.ndim != 2 or len(trace.logits) != rows or trace.logits.shape[1] < classes:
+        found = tuple(trace.logits.shape)
+        raise PluginError(f"{title} gave logits of shape {found}, not {rows} x {classes} classes at least")
+    if not trace.logits.is_floating_point():
+        raise PluginError(f"{title} gave logits of {trace.logits.dtype}, not of a floating point type")
     _require(trace.logits.isfinite().all(1), trace, f"{title} gave logits that are not finite")
     if "attention" not in provides:
         return
     a, mask = trace.attention, trace.batch.mask
-    if a.shape != mask.shape:
-        raise PluginError(f"{title} gave attention of shape {tuple(a.shape)}, not {tuple(mask.shape)}")
+    check_tensor(a, tuple(mask.shape), f"{title} gave attention")
     _require(a.isfinite().all(1), trace, f"{title} gave attention that is not finite")
     _require((a.masked_fill(mask, 0.0) == 0).all(1), trace, f"{title} gave attention off the mask")
     _require((a >= -TOLERANCE).all(1), trace, f"{title} gave negative attention")

@@ -10,6 +10,15 @@ from typing import TypeVar
 from ..data.downloads import sha256_of
 
 SEAL = "seal.json"
+_NOT_OURS = (
+    FileNotFoundError,
+    NotADirectoryError,
+    IsADirectoryError,
+    KeyError,
+    TypeError,
+    ValueError,
+    RecursionError,
+)
 Read = TypeVar("Read")
 
 
@@ -47,7 +56,7 @@ def _read(folder: Path, file: str, read: Callable[[str], Read], name: Callable[[
     try:
         found = read((folder / file).read_text(encoding="utf-8"))
         return found if check_seal(folder, [file]) == name(found) else None
-    except (FileNotFoundError, NotADirectoryError, KeyError, TypeError, ValueError, RecursionError):
+    except _NOT_OURS:
         return None
 
 

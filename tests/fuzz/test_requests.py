@@ -1,7 +1,4 @@
-"""Whatever is typed or written in a file is read, or refused in one line with the right exit code.
-
-A quick part runs with the other tests; `make fuzz MINUTES=10` goes on for as long as it is given.
-"""
+"""Whatever is typed or written in a file is read, or refused in one line with the right exit code."""
 
 from __future__ import annotations
 
@@ -9,13 +6,11 @@ import contextlib
 import io
 import os
 import sys
-import time
-from collections.abc import Iterator
 from pathlib import Path
 from unittest.mock import patch
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from fuzzing import fuzzed
 from hypothesis import strategies as st
 
 from attnx.cli.app import main
@@ -25,14 +20,6 @@ from attnx.registry.schema import parse_registry
 from attnx.report.records import Report
 from attnx.request.parsing import read_request
 from attnx.request.spec import Choice
-
-MINUTES = float(os.environ.get("MINUTES", 0))
-CASES = round(400 * MINUTES) or 60  # of each target; a minute takes about so many
-QUIET = settings(
-    max_examples=CASES, deadline=None, database=None, suppress_health_check=list(HealthCheck), print_blob=True
-)
-TARGETS = 5
-tried = {"cases": 0}
 
 PIECES = [
     *("task", "model", "seeds", "limit", "training", "metrics", "schema", "datasets", "defaults", "sources"),
@@ -51,39 +38,14 @@ words = st.lists(
 )
 
 
-@pytest.fixture(autouse=True)
-def _until(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Each target has its share of the time; what comes later passes unseen and is not counted."""
-    monkeypatch.setattr(sys.modules[__name__], "_end", time.monotonic() + MINUTES * 60 / TARGETS)
-    tried["cases"] = 0
-    yield
-    print(f"cases tried: {tried['cases']}")
-
-
-_end = 0.0
-
-
-def over() -> bool:
-    if MINUTES > 0 and time.monotonic() > _end:
-        return True
-    tried["cases"] += 1
-    return False
-
-
-@QUIET
-@given(text)
+@fuzzed(60, text)
 def test_yaml_is_plain_data_or_refused(written: str) -> None:
-    if over():
-        return
     with contextlib.suppress(ValueError):
         load_yaml(written)
 
 
-@QUIET
-@given(text)
+@fuzzed(60, text)
 def test_specs_are_read_or_refused(written: str) -> None:
-    if over():
-        return
     path = Path(os.environ["ATTNX_HOME"]) / "fuzzed.yaml"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(written, encoding="utf-8", errors="surrogatepass")
@@ -91,29 +53,22 @@ def test_specs_are_read_or_refused(written: str) -> None:
         read_request({}, path)
 
 
-@QUIET
-@given(text)
+@fuzzed(60, text)
 def test_options_and_registries_are_read_or_refused(written: str) -> None:
-    if over():
-        return
     for read in (Choice.parse, lambda one: parse_registry(one, "fuzzed")):
         with contextlib.suppress(AttnxError):
             read(written)
 
 
-@QUIET
-@given(text | st.recursive(st.none() | st.floats() | st.text(), st.lists).map(str))
+@fuzzed(60, text | st.recursive(st.none() | st.floats() | st.text(), st.lists).map(str))
 def test_reports_are_read_or_refused(written: str) -> None:
-    if over():
-        return
     with contextlib.suppress(ValueError):
         Report.from_json(written)
 
 
-@QUIET
-@given(words)
+@fuzzed(60, words)
 def test_the_command_line_answers_in_one_line(asked: list[str]) -> None:
-    if over() or ({"evaluate", "study", "sweep"} & set(asked) and "sdc-2d" in asked):  # it might compute
+    if {"evaluate", "study", "sweep"} & set(asked) and "sdc-2d" in asked:  # it might compute
         return
     out, err = io.StringIO(), io.StringIO()
     with (
