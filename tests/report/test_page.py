@@ -59,7 +59,7 @@ def test_the_page_is_well_formed_and_asks_nothing_of_a_network(full_page):
     assert all(b - a <= 1 for a, b in zip(outline.headings, outline.headings[1:], strict=False))
     outside = [a for _, a in outline.tags for key in ("src", "href") if not a.get(key, "#").startswith("#")]
     assert outside == []
-    assert not re.search(r"url\((?!#)|@import", text)
+    assert not re.search(r"url\((?!#|data:)|@import", text)
 
 
 def test_it_opens_on_the_verdict_and_has_every_number(full_report, full_page):
