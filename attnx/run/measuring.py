@@ -9,6 +9,7 @@ from itertools import combinations, product
 import torch
 from torch import Tensor
 
+from ..formulas.erasure import remembering
 from ..progress import Progress, Step
 from ..protocols import Metric, Model, SplitMetric
 from ..report.observations import Cost, Measurement, Observation, Traits
@@ -97,20 +98,24 @@ def measure(
         for rows, batch in given:
             trace = trace_of(model, batch)
             check_trace(trace, model.provides, wanted.title)
-            importances = {
-                name: _scores(method, model, trace, wanted.seed) for name, method in methods.items()
-            }
+            with remembering(model, batch) as known:
+                importances = {
+                    name: _scores(method, model, trace, wanted.seed) for name, method in methods.items()
+                }
+                known.recalls = True
+                for (metric, explanation, reference), of in zip(found, said, strict=True):
+                    evidence = _evidence(
+                        model, trace, wanted.seed, metric, explanation, reference, importances
+                    )
+                    tensors, elsewhere = _said(metric, evidence, corpus)
+                    of.append(tensors)
+                    on_cpu |= {metric.label} if elsewhere else set()
+                if keeper is not None:
+                    keeper.add(model, trace, importances)
             for name, scores in importances.items():
                 traits[name].append(_traits(scores.values, batch.mask))
                 on_cpu |= {name} if scores.on_cpu else set()
                 costs[name] = costs[name].plus(scores.seconds, scores.passes, len(batch))
-            for (metric, explanation, reference), of in zip(found, said, strict=True):
-                evidence = _evidence(model, trace, wanted.seed, metric, explanation, reference, importances)
-                tensors, elsewhere = _said(metric, evidence, corpus)
-                of.append(tensors)
-                on_cpu |= {metric.label} if elsewhere else set()
-            if keeper is not None:
-                keeper.add(model, trace, importances)
             rows_seen.append(rows)
             logits.append(trace.logits.double().cpu())
             step(len(rows))

@@ -1,7 +1,8 @@
+import torch
 from captum import attr
 from torch import Tensor
 
-from attnx import ImportanceMethod, Model, Randomness, Trace
+from attnx import ImportanceMethod, Model, Randomness, Trace, passes_at_once, similar_lengths
 
 from .options import IntegratedGradientsOptions
 from .output import Output, baseline_of, rows_per_pass, values_by_unit
@@ -20,6 +21,14 @@ class IntegratedGradients(ImportanceMethod):
         self.passes = 3 * options.steps  # there and back
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
+        values = torch.zeros_like(trace.embeddings[..., 0])  # [B, L]
+        # As many rows as fill a pass with all their steps: of similar length, they are hardly padded.
+        for rows in similar_lengths(trace.batch.lengths, passes_at_once(self.options.steps)):
+            some = trace.take(rows)
+            values[rows, : some.batch.mask.shape[1]] = self._attributed(model, some, target[rows])
+        return values
+
+    def _attributed(self, model: Model, trace: Trace, target: Tensor) -> Tensor:
         output = Output(model, trace, target, self.options.of)
         found = attr.IntegratedGradients(output).attribute(
             trace.embeddings.detach(),

@@ -1,7 +1,7 @@
 import torch
 from torch import Tensor
 
-from attnx import Batch, Model, Trace, equal_lengths
+from attnx import Model, Trace, logits_of_kept
 
 
 def logits_without_each(model: Model, trace: Trace) -> Tensor:
@@ -9,14 +9,8 @@ def logits_without_each(model: Model, trace: Trace) -> Tensor:
     batch, mask = trace.batch, trace.batch.mask
     rows, columns = (mask & (mask.sum(1, keepdim=True) > 1)).nonzero(as_tuple=True)  # [R], [R]
     logits = trace.logits.new_zeros(*mask.shape, trace.logits.shape[-1])  # [B, L, C]
-    for bucket in equal_lengths(batch.lengths[rows]):
-        shorter = without(batch, rows[bucket], columns[bucket])
-        logits[rows[bucket], columns[bucket]] = model.run(shorter, model.embed(shorter)).logits
+    if len(rows):
+        place = torch.arange(mask.shape[1], device=mask.device)
+        kept = (place < batch.lengths[rows, None]) & (place != columns[:, None])  # [R, L]
+        logits[rows, columns] = logits_of_kept(model, batch, rows, kept)
     return logits
-
-
-def without(batch: Batch, rows: Tensor, columns: Tensor) -> Batch:
-    """These rows, which have one length, each without one column; examples and unit indices stay."""
-    length = int(batch.lengths[rows[0]])
-    before = torch.arange(length - 1, device=columns.device)
-    return batch.keep(rows, before + (before >= columns[:, None]))

@@ -79,7 +79,9 @@ class Network(nn.Module):
         """The layers, found when they are first asked for."""
         if self._stack is None:
             ids = torch.tensor(self.pieces.of(["a"] * 3)).view(1, -1)  # [1, T]
-            vectors = self.table(ids.to(self.transformer.device))
+            vectors = self.table(ids.to(self.transformer.device))  # [1, T, E]
+            noise = torch.randn(vectors.shape, generator=torch.Generator().manual_seed(0))
+            vectors = vectors + noise.to(vectors)  # no two positions alike
             mask = torch.ones_like(ids, device=vectors.device)
             training = self.transformer.training
             self.transformer.eval()

@@ -124,7 +124,7 @@ class LayerReader(nn.Module, ABC):
         """Attention [B, L] and logits [B, C] of one pass, its attention read or replaced."""
         reading = Reading(packing, mask, positions_asked(packing.used, self.query), self.head, self.pieces)
         tap = Tap(None if attention is None else lambda weights: reading.replaced(weights, attention))
-        with self.network.stack.read({self.layer: tap}):
+        with self.network.stack.read({self.layer: tap}), self.network.stack.narrowed():
             output = self.network(packing, vectors, **self.settings())
         a = reading.attention(tap.weights) if attention is None else attention
         return a, self.logits(output)

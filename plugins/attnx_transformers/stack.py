@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -27,6 +27,7 @@ class Stack:
     outputs: Modules  # the linear map that mixes the heads of each layer
     blocks: Modules  # the layers themselves, where they can be told apart
     extra: int = -1  # what a block gives beside its states in a tuple; -1: states alone
+    last: Modules = ()  # the part of the last block after which its first position alone is read, if there is
 
     def __len__(self) -> int:
         return len(self.attentions)
@@ -52,7 +53,11 @@ class Stack:
                 )
         blocks = _blocks(network, attentions)
         told_apart = cls(attentions, outputs, blocks, _extra(blocks, call))
-        return told_apart if _can_begin(told_apart, call) else cls(attentions, outputs, ())
+        if not _can_begin(told_apart, call):
+            return cls(attentions, outputs, ())
+        parts = tuple(part for part in blocks[-1].children() if attentions[-1] in set(part.modules()))
+        narrow = replace(told_apart, last=parts)
+        return narrow if _answers_alike(narrow, call) else told_apart
 
     @contextmanager
     def read(self, taps: dict[int, Tap]) -> Iterator[None]:
@@ -90,6 +95,14 @@ class Stack:
             handle.remove()
             for block in self.blocks[:layer]:
                 block.__dict__.pop("forward", None)
+
+    @contextmanager
+    def narrowed(self) -> Iterator[None]:
+        """Go on after the last attention with the position that the answer is read from, where it is one."""
+        with ExitStack() as hooks:
+            for part in self.last:
+                hooks.callback(part.register_forward_hook(_first_position).remove)
+            yield
 
     def sizes(self, layer: int, values: Tensor) -> Tensor:
         """[B, M, T] ‖v_i W_O‖ of values [B, M, T, D], by the part of W_O that belongs to each head."""
@@ -152,3 +165,17 @@ def _can_begin(stack: Stack, call: Callable[[], Any]) -> bool:
         whole = call()[0]
     with torch.no_grad(), stack.begin_at(top, states[0]):
         return torch.allclose(call()[0], whole, atol=1e-5)
+
+
+def _first_position(_: nn.Module, __: Any, output: Any) -> Any:
+    """States [B, 1, H] of what a module gives: states [B, T, H], or these and more in a tuple."""
+    return (output[0][:, :1], *output[1:]) if isinstance(output, tuple) else output[:, :1]
+
+
+def _answers_alike(narrow: Stack, call: Callable[[], Any]) -> bool:
+    """Whether the answer is the same when the last layer goes on with its first position alone."""
+    with torch.no_grad():
+        whole = call()[0]
+        with narrow.narrowed():
+            answer = call()[0]
+    return answer.shape == whole.shape and torch.allclose(answer, whole, atol=1e-5)

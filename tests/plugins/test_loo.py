@@ -15,7 +15,6 @@ from attnx.run.batching import evaluating
 from attnx.testing import ToyModel, check, toy_data
 from attnx_encoders.mlp import Mlp
 from attnx_encoders.options import SequenceOptions
-from attnx_erasure.deletion import without
 from attnx_erasure.loo import LeaveOneOut
 from attnx_erasure.options import LeaveOneOutOptions
 from attnx_projections.options import SparsegenOptions
@@ -189,8 +188,7 @@ def test_a_shortened_batch_lacks_one_column_in_every_field() -> None:
     batch = dataclasses.replace(
         batch, inputs=batch.inputs[..., None].expand(-1, -1, 3), query=torch.tensor([[7, 8]])
     )
-    rows, columns = torch.tensor([0, 0]), torch.tensor([0, 2])
-    shorter = without(batch, rows, columns)
+    shorter = batch.keep(torch.tensor([0, 0]), torch.tensor([[1, 2, 3, 4], [0, 1, 3, 4]]))
     assert shorter.unit_index.tolist() == [[1, 2, 3, 4], [0, 1, 3, 4]]
     assert torch.equal(shorter.inputs[1], batch.inputs[0, [0, 1, 3, 4]])
     assert torch.equal(shorter.rationale[1], batch.rationale[0, [0, 1, 3, 4]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -159,3 +160,26 @@ def test_words_are_cut_once_however_often_they_occur(saved: Any) -> None:
         tokenizer().convert_tokens_to_ids(["one", "##two"]),
     ]
     assert np.array_equal(model.network.pieces.of(["?!"]), [[tokenizer().unk_token_id]])
+
+
+@pytest.mark.parametrize(
+    ("kind", "narrow"),
+    [("classifier", True), ("roberta", True), ("decoder-classifier", False), ("encoder", False)],
+)
+def test_what_no_answer_is_read_from_is_not_computed(
+    kind: str, narrow: bool, saved: Any, monkeypatch: Any
+) -> None:
+    model: Any = make(kind, saved(kind))
+    stack = model.network.stack
+    assert bool(stack.last) == narrow
+    if narrow:  # the last feed-forward part sees one position, and the answer is that of all
+        sizes: list[int] = []
+        dense = stack.blocks[-1].output.dense
+        dense.register_forward_pre_hook(lambda _, args: sizes.append(args[0].shape[1]))
+        with evaluating(model):
+            trace = trace_of(model, model.encode(data().test))
+            monkeypatch.setattr(type(stack), "narrowed", lambda _: nullcontext())
+            whole = trace_of(model, model.encode(data().test))
+        assert sizes == [1, int(trace.batch.inputs[..., :-1].ge(0).sum((1, 2)).max())]
+        torch.testing.assert_close(trace.logits, whole.logits, atol=1e-6, rtol=1e-5)
+        assert torch.equal(trace.attention, whole.attention)
