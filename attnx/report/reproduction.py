@@ -91,6 +91,11 @@ class Reproduction(Record):
     runs: tuple[str, ...]  # names of the runs behind it
     seconds: float
 
+    @property
+    def tested(self) -> tuple[ClaimFound, ...]:
+        """The claims of which something was measured."""
+        return tuple(claim for claim in self.claims if claim.compared)
+
     def value(self, row: str, column: str) -> Measured:
         """What was measured of a column in a row."""
         return next(v for v in self.values if (v.row, v.column) == (row, column))
@@ -117,7 +122,7 @@ class Reproduction(Record):
         return reproduction_page(self)
 
     def __repr__(self) -> str:
-        said = ", ".join(f"{c.status}: {c.says}" for c in self.claims)
+        said = ", ".join(f"{c.status}: {c.says}" for c in self.tested)
         return f"<Reproduction of {self.source} ({self.size}); {said or 'no claims'}>"
 
     __str__ = __repr__

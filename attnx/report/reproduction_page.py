@@ -6,7 +6,7 @@ from typing import Final
 
 from .page import render
 from .reproduction import Reproduction, Status
-from .reproduction_text import cell, conditions
+from .reproduction_text import cell, conditions, untested
 
 MARKS: Final[dict[Status, str]] = {"holds": "✓", "does not hold": "✗", "open": "?"}
 CLASSES: Final[dict[Status, str]] = {
@@ -18,6 +18,7 @@ CLASSES: Final[dict[Status, str]] = {
 
 def reproduction_page(found: Reproduction) -> str:
     """The claims, the table, every comparison, and what it was run with."""
+    said = [line.rpartition(": ") for line in conditions(found)]  # options of a task have colons too
     columns = [column for column in found.columns if not column.given]
     return render(
         "reproduction.html",
@@ -25,7 +26,8 @@ def reproduction_page(found: Reproduction) -> str:
         found=found,
         columns=columns,
         rows=[(row, [cell(found.value(row, c.name), c.digits) for c in columns]) for row in found.rows],
-        conditions=list(conditions(found)),
+        conditions=[(name, text) for name, _, text in said],
+        untested=list(untested(found)),
         claim_marks=MARKS,
         claim_classes=CLASSES,
     )

@@ -27,13 +27,15 @@ def print_reproduction(found: Reproduction, console: Console | None = None) -> N
     head, rows = table(found)
     print_table(console, head[:1], head[1:], rows)
     console.print()
-    for claim in found.claims:
+    for claim in found.tested:
         console.print(Text(printable(claim.says)), Text(claim.status, style=STYLES[claim.status]), sep=": ")
         shown = sorted(claim.compared, key=lambda one: one.status == claim.status)[:MOST]
         for one in shown:
             console.print(Text(printable(f"  {comparison(one)}")))
         for line in remainder(claim, len(shown)):
             console.print(Text(printable(f"  {line}"), style="dim"))
+    for line in untested(found):
+        console.print(Text(line, style="yellow"))
     for left in found.left_out:
         console.print(Text(printable(f"not run: {', '.join(left.rows)}: {left.reason}"), style="yellow"))
     for said in found.ours:
@@ -42,8 +44,7 @@ def print_reproduction(found: Reproduction, console: Console | None = None) -> N
 
 def conditions(found: Reproduction) -> Iterator[str]:
     """Size, seeds, data and training, a line each."""
-    seeds = ", ".join(map(str, found.seeds))
-    yield f"size {found.size}, seeds {seeds}, {found.seconds:.0f} s"
+    yield f"{found.size} size: seeds {', '.join(map(str, found.seeds))}; {found.seconds:.0f} s"
     for task, sizes in found.data.items():
         yield f"{task}: {sizes}"
     if found.training:
@@ -91,6 +92,13 @@ def remainder(claim: ClaimFound, shown: int) -> Iterator[str]:
         yield f"{claim.missing} comparisons are of rows that were not run"
 
 
+def untested(found: Reproduction) -> Iterator[str]:
+    """How many claims nothing was run for."""
+    count = len(found.claims) - len(found.tested)
+    if count:
+        yield f"not tested: {count} claim{'s' * (count > 1)} about rows that were not run"
+
+
 def markdown(found: Reproduction) -> str:
     """A section: command, conditions, table, claims with all their numbers, what was left out."""
     head, rows = table(found)
@@ -104,10 +112,11 @@ def markdown(found: Reproduction) -> str:
         "",
     ]
     lines += [_line(head), _line(["---", *["---:"] * (len(head) - 1)]), *map(_line, rows), ""]
-    for claim in found.claims:
+    for claim in found.tested:
         lines.append(f"- **{claim.status}**: {_escaped(claim.says)}.")
         lines += [f"  - {_escaped(comparison(one))}" for one in claim.compared]
         lines += [f"  - {line}" for line in remainder(claim, len(claim.compared))]
+    lines += [f"- {line[0].upper()}{line[1:]}." for line in untested(found)]
     for left in found.left_out:
         lines.append(f"- Not run: {_escaped(', '.join(left.rows))}: {_escaped(left.reason)}.")
     lines += [f"- Our choice: {_escaped(said)}." for said in found.ours]

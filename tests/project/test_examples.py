@@ -2,11 +2,17 @@
 
 import runpy
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 import attnx
+from attnx.host.catalog import Catalog
+from attnx.registry.experiments import Size
+from attnx.reproducing import reproduce_undertaking
+from attnx.request.reproduction import undertake
+from attnx.run.executors import Workers
 
 # Those that take a checkpoint of one's own are run with tiny ones beside the tests of their models.
 SCRIPTS = [
@@ -15,8 +21,7 @@ SCRIPTS = [
     if "CHECKPOINT" not in script.read_text(encoding="utf-8")
 ]
 WORDS = "sdc-text:train=60,dev=30,test=120"
-CHEAPER = {"mi-kendall": "mi-kendall:clusters=4,repeats=2,permutations=2"}
-evaluate, study = attnx.evaluate, attnx.study
+evaluate = attnx.evaluate
 
 
 def small(model):
@@ -28,8 +33,6 @@ def small(model):
 
 def quick_evaluate(task, model=None, **settings):
     settings |= {"limit": None, "data_dir": None, "progress": False}
-    if isinstance(metrics := settings.get("metrics"), list):
-        settings["metrics"] = [CHEAPER.get(metric, metric) for metric in metrics]
     if not isinstance(model, str | None):  # an object, trained already
         return evaluate(WORDS, model, **settings)
     settings |= {"training": {"epochs": 1}}
@@ -39,15 +42,17 @@ def quick_evaluate(task, model=None, **settings):
     return evaluate(task.partition(":")[0] + ":train=60,dev=30,test=120", small(model), **settings)
 
 
-def quick_study(name, task, model, **settings):
-    settings |= {"training": {"epochs": 1}, "limit": None, "data_dir": None, "progress": False}
-    return study(name, WORDS, small(model), **settings)
+def quick_reproduce(name):
+    few = Size(tasks={"sdc-error-mode-1": "test=50"}, training={"epochs": 1}, seeds="0-1")
+    experiment = attnx.experiment(name).model_copy(update={"small": few})
+    return reproduce_undertaking(undertake(name, experiment), Catalog.installed())[0]
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
 def test_script_runs(script, monkeypatch, capsys):
     monkeypatch.setattr(attnx, "evaluate", quick_evaluate, raising=False)
-    monkeypatch.setattr(attnx, "study", quick_study, raising=False)
+    monkeypatch.setattr(attnx, "reproduce", quick_reproduce, raising=False)
+    monkeypatch.setattr(Workers, "open", lambda _: ThreadPoolExecutor(1))  # in this process
     monkeypatch.setattr(sys, "argv", [str(script), *arguments(script)])
     runpy.run_path(str(script), run_name="__main__")
     printed = capsys.readouterr().out

@@ -142,6 +142,14 @@ class TestNewsgroups:
         assert data.test[0].id == "test-000036"  # its row in the whole file
         assert all(data.label_names[e.label].rpartition(".")[2] in e.units for e in everything(data))
 
+    def test_both_halves_together_are_divided_as_jain_and_wallace_did(self, tmp_path: Path) -> None:
+        data = load("20news", self.folder(tmp_path), split="pooled")
+        assert (len(data.train), len(data.dev), len(data.test)) == (21, 2, 5)  # a fifth of 28 is test
+        assert data.provenance["split"] == "72/8/20 % of both halves at random, seed 0"
+        assert len({e.id for e in everything(data)}) == 28
+        rows = {int(e.id.removeprefix("row-")) for e in data.test}
+        assert min(rows) < 200 <= max(rows)  # the files have 200 and 80: test is drawn from both
+
     def test_groups_are_chosen_by_full_or_short_names_or_all(self, tmp_path: Path) -> None:
         folder = self.folder(tmp_path)
         data = load("20news", folder, groups="space+rec.autos+crypt")
