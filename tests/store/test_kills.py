@@ -244,7 +244,7 @@ def test_whole_commands(home: Path, command: str) -> None:
             return [report.summaries, report.examples().ids]
         if command == "study":
             return attnx.study("uniform-attention", TASK, **asked).findings
-        return [row.metrics for row in attnx.sweep(TASK, metrics=["nnz"], workers=1, **asked).rows]
+        return [row.values for row in attnx.sweep(TASK, metrics=["nnz"], workers=1, **asked).rows]
 
     whole = work()
     shutil.rmtree(home)
