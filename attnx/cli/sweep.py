@@ -35,6 +35,9 @@ def sweep(
     scheduler: Scheduler = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="List the cells and stop.")] = False,
     data_dir: DataDir = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of sweeps.  [default: sweeps in ATTNX_HOME]")
+    ] = None,
     json: Json = False,
     device: Device = None,
 ) -> None:
@@ -91,5 +94,11 @@ def sweep(
         from ..report.sweep_table import print_sweep
 
         print_sweep(report)
+
+    from ..store.sweeps import write_sweep
+
+    folder = write_sweep(report, cells, out)
+    if not json:
+        print(f"page: {folder}/sweep.html", file=sys.stderr)
     if report.failed:
         raise typer.Exit(1)

@@ -27,7 +27,7 @@ def comparison_page(comparison: Comparison) -> str:
         title=comparison.title,
         comparison=comparison,
         tables=[
-            (run, [(row, _strip(row)) for row in comparison.rows if row.run == run.letter])
+            (run, [(row, strip_beside_zero(row)) for row in comparison.rows if row.run == run.letter])
             for run in comparison.runs[1:]
         ],
         outcome_marks=MARKS,
@@ -35,7 +35,7 @@ def comparison_page(comparison: Comparison) -> str:
     )
 
 
-def _strip(row: Difference) -> Strip | None:
+def strip_beside_zero(row: Difference) -> Strip | None:
     """Difference and interval on a line of their own with 0 in the middle: measures have no common scale."""
     ends = [abs(end) for end in (row.difference, row.low, row.high) if end is not None]
     if row.difference is None or not max(ends):

@@ -106,3 +106,8 @@ def _saved(drawing: Drawing, kind: str, **options: Any) -> bytes:
         buffer = io.BytesIO()
         figure.savefig(buffer, format=kind, **options)
     return buffer.getvalue()
+
+
+def slug(*words: str) -> str:
+    """A name for files and links: letters, digits and hyphens."""
+    return re.sub(r"[^a-z0-9]+", "-", " ".join(filter(None, words)).lower()).strip("-")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..host.catalog import Catalog
-from .drawing import DASHES, FAINT, INK, MARKERS, SERIES, Drawing
+from .drawing import DASHES, FAINT, INK, MARKERS, SERIES, Drawing, slug
 from .examples import Column, Examples
 from .kept_drawings import kept_drawings
 from .records import Curve, Report, Summary
@@ -48,7 +47,7 @@ def _curve_drawings(report: Report) -> list[Drawing]:
             groups.setdefault((curve.metric, curve.name, curve.reference), []).append(curve)
     return [
         Drawing(
-            _slug(metric, name, reference or ""),
+            slug(metric, name, reference or ""),
             f"{metric}: {name}" + (f" against {reference}" if reference else ""),
             _over_seeds(curves),
             (5.2, 3.0),
@@ -95,7 +94,7 @@ def _training_drawings(report: Report) -> list[Drawing]:
             groups.setdefault((curve.metric, measure if curve.metric == "training" else ""), []).append(curve)
     return [
         Drawing(
-            _slug(metric, measure, "course"),
+            slug(metric, measure, "course"),
             f"{(measure or metric).capitalize()} over training",
             "On the dev split after every epoch; epoch 0 is the untrained model. " + _over_seeds(curves),
             (5.2, 2.8),
@@ -125,7 +124,7 @@ def _agreement_drawings(examples: Examples) -> list[Drawing]:
             groups.setdefault((column.metric, column.reference or ""), []).append(at)
     return [
         Drawing(
-            _slug(metric, reference, "by class"),
+            slug(metric, reference, "by class"),
             f"{metric}: τ against {reference}, by predicted class",
             "How many examples have which τ, all seeds together. The dot is the mean, the dashed line the "
             "mean of the most that ties allow; 0 is no agreement.",
@@ -180,7 +179,7 @@ def _weight_drawings(examples: Examples) -> list[Drawing]:
     }
     return [
         Drawing(
-            _slug(column.metric, "largest weight"),
+            slug(column.metric, "largest weight"),
             f"{column.metric}: {column.measure} against the largest weight",
             said[column.metric.partition(":")[0]],
             (5.2, 3.2),
@@ -282,8 +281,3 @@ def _over_seeds(curves: Sequence[Curve]) -> str:
         if seeds > 1
         else "The means over the examples, of one seed."
     )
-
-
-def _slug(*words: str) -> str:
-    """A name for files and links: letters, digits and hyphens."""
-    return re.sub(r"[^a-z0-9]+", "-", " ".join(filter(None, words)).lower()).strip("-")

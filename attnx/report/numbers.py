@@ -35,3 +35,10 @@ class Interval(NamedTuple):
 
 def interval_of(low: float | None, high: float | None) -> Interval | None:
     return None if low is None or high is None else Interval(low, high)
+
+
+def duration(seconds: float) -> str:
+    """A length of time as people say it: seconds below two minutes, minutes below two hours, then hours."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -6,10 +6,10 @@ from rich.console import Console
 from rich.text import Text
 
 from ..escaping import printable
-from .numbers import format_number
+from .numbers import duration, format_number
 from .phrases import STATUS_IN_WORDS
 from .records import Status
-from .sweeps import CellRow, SweepReport
+from .sweeps import AXES, CellRow, SweepReport
 from .tables import print_table, screen
 
 MOST = 2  # measures that a line has room for; all of them are in the JSON
@@ -19,34 +19,30 @@ def print_sweep(report: SweepReport, console: Console | None = None) -> None:
     """Print accuracy, verdicts and the first measures of every cell."""
     console = console or screen()
     shown = list(dict.fromkeys(name for row in report.rows for name in row.values))[:MOST]
-    names = [name for name in ("task", "model", "projection", "training") if _varies(report, name)]
-    names = [*names, "explanation"]
+    names = [*report.varying, "explanation"]
     numbers = ["accuracy", "faithful", "usable", *shown]
     console.print(Text(_header(report)))
-    print_table(console, names, numbers, [_cells(row, names, shown) for row in report.rows])
+    print_table(console, names, numbers, [_cells(report, row, shown) for row in report.rows])
     for undone in report.failed:
         console.print(Text(printable(f"failed: {undone.cell}: {undone.reason}"), style="red"))
 
 
-def _varies(report: SweepReport, name: str) -> bool:
-    return len({getattr(row, name) for row in report.rows}) > 1
-
-
 def _header(report: SweepReport) -> str:
-    same = {name: {getattr(row, name) for row in report.rows} for name in ("task", "model", "projection")}
-    said = " · ".join(next(iter(found)) for found in same.values() if len(found) == 1)
+    """What all cells have in common, and how many there are."""
+    same = [next(iter(found)) for axis in AXES if len(found := {getattr(r, axis) for r in report.rows}) == 1]
+    every = [f"every {axis} {','.join(given)}" for axis in AXES if (given := report.shared_options(axis))]
     runs = len({row.run for row in report.rows})
     left = f", {len(report.failed)} failed" if report.failed else ""
     left += f", {len(report.refused)} left out" if report.refused else ""
-    return printable(
-        f"\n{said}{' · ' if said else ''}{runs} cells{left}, {report.seconds:.0f} s\n", lines=True
-    )
+    counted = f"{runs} cells{left}, {duration(report.seconds)}"
+    return printable(f"\n{' · '.join(filter(None, [*same, *every, counted]))}\n", lines=True)
 
 
-def _cells(row: CellRow, names: list[str], shown: list[str]) -> list[str]:
+def _cells(report: SweepReport, row: CellRow, shown: list[str]) -> list[str]:
     values = (row.values.get(name) for name in shown)
     return [
-        *(getattr(row, name) for name in names),
+        *(report.short(row, axis) for axis in report.varying),
+        row.explanation,
         format_number(row.accuracy),
         _word(row.faithfulness),
         _word(row.interpretability),

@@ -66,7 +66,7 @@ def carry_out_sweep(
         failed=tuple(Undone(cell=cells[cell].title, reason=failed[cell]) for cell in sorted(failed)),
         seconds=round(time.perf_counter() - started, 3),
         workers=workers.count,
-    )
+    ).with_runs(Runs().find, Runs().root)
 
 
 class _Course:

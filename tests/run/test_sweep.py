@@ -1,6 +1,7 @@
 """Sweeps: the reports of single runs, by whatever workers, and nothing done twice."""
 
 import json
+import re
 
 import pytest
 
@@ -42,6 +43,22 @@ def without_timings(report):
     return found
 
 
+def check_page(found, folder):
+    """What a sweep shows at the end: comparisons as `attnx compare` has them, and a page with all of it."""
+    first, second = dict.fromkeys(row.run for row in found.rows)
+    (compared,) = found.comparisons()
+    assert compared == attnx.compare(first, second)
+    page = (found.save(folder) / "sweep.html").read_text()
+    linked = re.findall(r'href="(\.\.[^"]+)"', page)
+    assert {(folder / link).resolve() for link in linked} == {
+        home().resolve() / "runs" / run / "report.html" for run in (first, second)
+    }
+    assert all((folder / link).is_file() for link in linked)
+    assert f"Run {second} beside {first}." in page
+    assert json.loads((folder / "sweep.json").read_text())["rows"][0]["run"] == first
+    assert {"heat-map-accuracy.svg", "heat-map-nnz.svg"} <= {path.name for path in folder.iterdir()}
+
+
 def test_cells_have_the_reports_of_single_runs_and_are_computed_once(tmp_path, monkeypatch):
     found = sweep()
     assert [(row.projection, row.explanation) for row in found.rows] == [
@@ -58,6 +75,7 @@ def test_cells_have_the_reports_of_single_runs_and_are_computed_once(tmp_path, m
     assert {path: path.stat().st_mtime_ns for path in home().rglob("*.safetensors")} == written
     assert not list(home().glob(".writing-*"))
 
+    check_page(found, tmp_path / "page")
     monkeypatch.setenv("ATTNX_HOME", str(tmp_path / "elsewhere"))
     for projection, report in swept.items():
         alone = attnx.evaluate(
