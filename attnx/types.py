@@ -46,6 +46,7 @@ class Example:
     query: tuple[str, ...] | None = None
     rationale: tuple[bool, ...] | None = None  # one per unit
     rows: tuple[int, ...] | None = None  # one per unit: its row of TaskData.features
+    spares: tuple[int, ...] | None = None  # rows that say nothing of the label, to put in a unit's place
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ CAPABILITIES: Final = {
     "query": "a query beside every example",
     "reads-query": "a model that reads the query beside the units",
     "images": "units that are images",
+    "backgrounds": "units that say nothing of the label, to put in the place of others",
     "plane": "units that are points of a plane",
     "oracle": "scores of a perfect focus",
     "attention": "attention weights that can be read",

@@ -5,6 +5,8 @@ from torch import Tensor
 
 from attnx import Evidence, logits_of_kept, ranked
 
+from .backgrounds import probabilities_over_backgrounds
+
 ROUNDING = 1e-9  # 7 % of 100 is 7, whatever floating-point numbers say
 
 
@@ -17,24 +19,29 @@ def taken(evidence: Evidence, bins: tuple[float, ...]) -> Tensor:
     return (ranked(evidence).argsort(1)[:, None] < counts[..., None]) & mask
 
 
-def probability_falls(evidence: Evidence, deleted: Tensor) -> Tensor:
+def probability_falls(evidence: Evidence, deleted: Tensor, draws: int = 0) -> Tensor:
     """[B, T] p − p' of the explained class without the columns in `deleted` [B, T, L], all else recomputed.
 
-    NaN where no unit is left: there is no output to measure. Columns off the mask that are in use,
-    such as start marks, stay. A share that takes what the one before it took is not run again.
+    With draws, background units are put in the place of those columns, and p' is the mean over so many
+    draws. Without, NaN where no unit is left: there is no output to measure. Columns off the mask that are
+    in use, such as start marks, stay. A share that takes what the one before it took is not run again.
     """
     trace, batch = evidence.trace, evidence.trace.batch
     target = evidence.explanation.target
     used = torch.arange(batch.mask.shape[1], device=batch.lengths.device) < batch.lengths[:, None]  # [B, L]
-    some_left = (batch.mask[:, None] & ~deleted).any(-1)  # [B, T]
+    some_left = (batch.mask[:, None] & ~deleted).any(-1) | bool(draws)  # [B, T]
     new = torch.ones_like(some_left)
     new[:, 1:] = (deleted[:, 1:] != deleted[:, :-1]).any(-1)
     rows, shares = (some_left & new).nonzero(as_tuple=True)  # [R], [R]
     p = trace.logits.double().softmax(-1).gather(1, target[:, None])[:, 0]  # [B]
     falls = torch.full(some_left.shape, torch.nan, dtype=torch.float64, device=p.device)
     if len(rows):
-        kept = used[rows] & ~deleted[rows, shares]  # [R, L]
-        q = logits_of_kept(evidence.model, batch, rows, kept).double().softmax(-1)  # [R, C]
+        gone = deleted[rows, shares]  # [R, L]
+        q = (
+            probabilities_over_backgrounds(evidence.model, batch, rows, gone, evidence.random, draws)
+            if draws
+            else logits_of_kept(evidence.model, batch, rows, used[rows] & ~gone).double().softmax(-1)
+        )  # [R, C]
         falls[rows, shares] = p[rows] - q.gather(1, target[rows, None])[:, 0]
     place = torch.arange(new.shape[1], device=p.device).expand_as(new)
     return falls.gather(1, place.masked_fill(~new, 0).cummax(1).values)

@@ -6,20 +6,31 @@ from pydantic import AfterValidator, Field
 
 from attnx import Options
 
+Draws = Annotated[
+    int, Field(ge=1, description="backgrounds drawn for each unit, over which probabilities are averaged")
+]
+
 
 class LeaveOneOutOptions(Options):
     """Options of `loo`."""
 
-    variant: Literal["delete", "mask"] = Field(
-        "delete", description="shorten the example, or put a baseline in the place of the unit's embedding"
+    variant: Literal["delete", "mask", "background"] = Field(
+        "delete",
+        description="shorten the example, put a baseline in the place of the unit's embedding, or put drawn "
+        "background units in its place, one after the other",
     )
     baseline: Literal["zero", "mean"] = Field(
         "zero", description="with variant=mask: zeros, or the mean embedding of the example's units"
     )
+    draws: Draws = 8
     of: Literal["target", "average"] = Field(
         "target", description="change in probability of the explained class, or averaged over all classes"
     )
     normalise: bool = Field(True, description="divide by the sum over units")
+
+    @property
+    def also_needs(self) -> tuple[str, ...]:
+        return ("backgrounds",) if self.variant == "background" else ()
 
 
 class HiddenLeaveOneOutOptions(Options):
@@ -47,3 +58,11 @@ class ErasureCurveOptions(Options):
     bins: Bins = Field(
         (1, 5, 10, 20, 50), description="shares of the units that are taken, in percent, joined by +"
     )
+    variant: Literal["delete", "background"] = Field(
+        "delete", description="shorten the example, or put drawn background units in the place of the others"
+    )
+    draws: Draws = 8
+
+    @property
+    def also_needs(self) -> tuple[str, ...]:
+        return ("backgrounds",) if self.variant == "background" else ()

@@ -18,7 +18,7 @@ class Cifar10(Task):
     tenth of the training images, train mosaics of the others.
     """
 
-    provides = ("features", "rationale", "images")
+    provides = ("features", "rationale", "images", "backgrounds")
     dataset = "cifar10"
 
     def __init__(self, options: Cifar10Options) -> None:

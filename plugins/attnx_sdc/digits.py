@@ -13,7 +13,7 @@ class Digits(Task):
     test mosaics are disjoint.
     """
 
-    provides = ("features", "rationale")
+    provides = ("features", "rationale", "backgrounds")
 
     def __init__(self, options: DigitsOptions) -> None:
         self.options = options

@@ -20,7 +20,7 @@ Array = np.ndarray[Any, Any]
 class _ErrorMode(Task):
     """Boxes in the plane and the focus f* that would put every foreground segment on top."""
 
-    provides = ("features", "rationale", "plane")
+    provides = ("features", "rationale", "plane", "backgrounds")
     foreground: ClassVar[Sequence[tuple[float, float]]]
     spread: ClassVar[float]
 

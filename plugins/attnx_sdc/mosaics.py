@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from .options import Blob, Sizes
 Array = np.ndarray[Any, Any]
 SPLITS = ("train", "dev", "test")
 BACKGROUND = 0
+SPARES = 200  # background segments that stand in for others in the test split
 
 
 @dataclass(frozen=True)
@@ -33,10 +34,13 @@ def make_mosaics(
     oracle: Callable[[Array], Array] | None = None,
 ) -> TaskData:
     """Draw all splits and label every segment with the class it came from."""
+    *seeds, for_spares = np.random.SeedSequence(sizes.seed).spawn(4)
     train, dev, test = (
         _draw_split(bases, sizes, split, getattr(sizes, split), seed)
-        for split, seed in zip(SPLITS, np.random.SeedSequence(sizes.seed).spawn(3), strict=True)
+        for split, seed in zip(SPLITS, seeds, strict=True)
     )
+    spares = tuple(bases.draw(np.random.default_rng(for_spares), "test", BACKGROUND, SPARES).tolist())
+    test = tuple(replace(example, spares=spares) for example in test)
     features = bases.features()
     if features.dtype != np.uint8:  # the bytes of images stay bytes: a quarter of the memory
         features = features.astype(np.float32)

@@ -13,7 +13,7 @@ class Plane(Task):
     Their variance is .01. Means as the paper gives them.
     """
 
-    provides = ("features", "rationale", "plane")
+    provides = ("features", "rationale", "plane", "backgrounds")
 
     def __init__(self, options: Sdc2dOptions) -> None:
         self.options = options

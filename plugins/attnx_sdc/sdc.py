@@ -18,7 +18,7 @@ FEWEST = 4  # points of a class of which every split gets one
 class Sdc(Task):
     """Mosaics drawn from any base distributions."""
 
-    provides = ("features", "rationale")
+    provides = ("features", "rationale", "backgrounds")
 
     def __init__(self, options: SdcOptions) -> None:
         self.options = options
