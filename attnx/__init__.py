@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .formulas.tiles import put_together
     from .hookspecs import hookimpl
     from .host.cards import Card
+    from .objects import Checked, check
     from .protocols import (
         AttentionProjection,
         DeletingModel,
@@ -136,6 +137,7 @@ _MODULES = {
     "run.lab": ("Chosen", "Lab", "Setting"),
     "data.text_files": ("parse_object", "read_json_lines", "read_lines", "read_text"),
     "wrapping": ("wrap",),
+    "objects": ("Checked", "check"),
     "types": (
         "Axis",
         "Batch",
@@ -163,6 +165,8 @@ __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
     "sweep",
     "reproduce",
     "wrap",
+    "check",
+    "Checked",
     "load",
     "compare",
     "audit",

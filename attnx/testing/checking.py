@@ -29,9 +29,10 @@ class LawResult:
     law: str
     failure: str = ""
     unchecked: str = ""
+    remark: str = ""
 
     def __str__(self) -> str:
-        passed = f"not checked: {self.unchecked}" if self.unchecked else "ok"
+        passed = f"not checked: {self.unchecked}" if self.unchecked else self.remark or "ok"
         mark = f"FAILED {self.failure}" if self.failure else passed
         return f"{self.component:<28} {self.law:<20} {mark}"
 
@@ -84,6 +85,7 @@ def check_named(catalog: Catalog, name: str) -> Iterator[LawResult]:
         if name in (plugin.name, plugin.distribution):
             if plugin.failure:
                 raise PluginError(f"plugin {plugin.title}: {plugin.failure}")
+            yield LawResult(plugin.name, "import", remark=f"SLOW: {plugin.slow}" if plugin.slow else "ok")
             found += [component for component in plugin.components if component not in found]
     if not found:
         known = {key for _, key in catalog.components} | {plugin.name for plugin in catalog.plugins}
