@@ -102,12 +102,11 @@ def kind_of(thing: Any) -> Kind | None:
     for kind, methods in METHODS.items():
         if methods != ("__call__",) and all(hasattr(thing, method) for method in methods):
             return kind
-    if isinstance(thing, ModuleType) or inspect.isfunction(thing) or not callable(thing):
+    call = getattr(thing, "__call__", None) if inspect.isclass(thing) else thing  # noqa: B004 - of its own
+    if not callable(call) or (inspect.isclass(thing) and not inspect.isfunction(call)):
         return None
-    call = thing.__call__ if not inspect.isclass(thing) else vars(thing).get("__call__")
-    if call is None:
-        return None
-    taken = [name for name in inspect.signature(call).parameters if name != "self"]
+    given = inspect.signature(call).parameters.values()
+    taken = [p.name for p in given if p.kind is p.POSITIONAL_OR_KEYWORD and p.name != "self"]
     return ARGUMENTS.get(len(taken))
 
 
@@ -130,11 +129,11 @@ def _is_wrapped(thing: Any) -> bool:
 
 
 def _stands_here(value: Any, module: ModuleType) -> bool:
-    """Whether a component is a module's own, not one that it imported."""
+    """Whether a component is a module's own, neither imported nor a function, which may be for anything."""
     if _is_wrapped(value):
         return True
     own = value if inspect.isclass(value) else type(value)
-    return own.__module__ == module.__name__ and kind_of(value) is not None
+    return not inspect.isfunction(value) and own.__module__ == module.__name__ and kind_of(value) is not None
 
 
 def _imported(where: str) -> ModuleType:

@@ -70,7 +70,8 @@ def wrap(
                 "attnx.wrap needs inputs=, the id of every word or a function from words to ids."
             )
         model = Wrapped(module, pieces, Reader.of(inputs, unknown, padding))
-        model.provides, model.cannot = _abilities(model, _trial_data(inputs))
+        able, model.cannot = _abilities(model, _trial_data(inputs))
+        model.provides = ("unseen-words", *able)  # its vocabulary is not that of the training texts
         return model
     name = getattr(module, "__name__", "module")
     made = _as_class(module, name, pieces, inputs, unknown)

@@ -58,7 +58,7 @@ def test_each_thing_a_wrapped_model_can_do_is_said_in_the_word_to_declare(file: 
     assert said.exit_code == 0
     assert "reattend             yes: attention weights that can be replaced" in said.stdout
     assert "hidden               no: no submodule was named: give hidden=NAME" in said.stdout
-    declared = "('attention', 'reattend', 'gradient', 'linear-decoder', 'deletion')"
+    declared = "('unseen-words', 'attention', 'reattend', 'gradient', 'linear-decoder', 'deletion')"
     assert said.stdout.splitlines()[-1] == f"provides = {declared}"
 
 
@@ -95,5 +95,7 @@ def test_objects_and_classes_are_held_to_the_laws_of_what_they_are() -> None:
     assert (found.kind, found.passed) == ("model", True)
     assert found.provides == ToyModel.provides
     assert attnx.check(ToySoftmax).kind == "projection"
+    careless = attnx.check(lambda scores, mask: scores.masked_fill(~mask, -9e9).softmax(-1))
+    assert [law.law for law in careless.laws if law.failure] == ["empty-row"]
     with pytest.raises(attnx.UsageError, match="no component"):
         attnx.check(3)

@@ -91,7 +91,7 @@ def wrapped(module: Any = None, **said: Any) -> Any:
 def test_the_common_shape_can_do_everything_but_change_its_projection() -> None:
     model = wrapped()
     assert set(model.provides) == {
-        "attention", "reattend", "gradient", "hidden", "decode", "linear-decoder", "deletion"
+        "attention", "reattend", "gradient", "hidden", "decode", "linear-decoder", "deletion", "unseen-words"
     }  # fmt: skip
     check("model", model)
     metrics = ["permutation", "adversarial-attention", "comprehensiveness", "plausibility", "kendall"]
@@ -138,7 +138,7 @@ def test_weights_that_are_only_shown_are_only_read() -> None:
 
 def test_a_black_box_is_explained_all_the_same() -> None:
     model = attnx.wrap(Net(), inputs=VOCABULARY)
-    assert model.provides == ("gradient", "deletion")
+    assert model.provides == ("unseen-words", "gradient", "deletion")
     assert "not reattend: no submodule was named: give attention=NAME" in repr(model)
     report = attnx.evaluate(Toy(), model, metrics=["comprehensiveness"], progress=False)
     assert {s.explanation for s in report.summaries} == {"gradient"}

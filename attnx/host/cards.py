@@ -18,6 +18,7 @@ CAPABILITIES: Final = {
     "words": "units that are words",
     "rationale": "known important units for every example",
     "query": "a query beside every example",
+    "unseen-words": "words known that need not occur in train",
     "reads-query": "a model that reads the query beside the units",
     "images": "units that are images",
     "backgrounds": "units that say nothing of the label, to put in the place of others",

@@ -37,16 +37,20 @@ def useless_model(results: Sequence[SeedResult], data: TaskData) -> str:
 
 
 def cautions(
-    results: Sequence[SeedResult], summaries: Sequence[Summary], data: TaskData, useless: str
+    results: Sequence[SeedResult],
+    summaries: Sequence[Summary],
+    data: TaskData,
+    useless: str,
+    provides: Sequence[str] = (),
 ) -> tuple[str, ...]:
-    """What a reader of the report must know before he believes a number."""
+    """What a reader of the report must know before he believes a number of a model that provides these."""
     return (
         *([f"{useless}: there is nothing to explain, whatever the rows below say"] if useless else []),
         *_of_training(results),
         *_of_length(results, data),
         *_of_scores(results, summaries),
         *_of_survivors(summaries),
-        *_of_units(data),
+        *(() if "unseen-words" in provides else _of_units(data)),
     )
 
 

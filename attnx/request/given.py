@@ -109,6 +109,8 @@ class _Completed:
         vars(self).update(missing)
 
     def __getattr__(self, name: str) -> Any:
+        if name == "_thing":  # a copy in the making has none yet
+            raise AttributeError(name)
         return getattr(self._thing, name)
 
     def __call__(self, *arguments: Any) -> Any:

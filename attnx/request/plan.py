@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..host.cards import Component, Kind
@@ -79,6 +79,22 @@ class Plan:
     @property
     def parts(self) -> tuple[Part, ...]:
         return (*self.trained, *self.explanations, *self.baselines, *self.references, *self.metrics)
+
+    @property
+    def as_trained(self) -> Plan:
+        """The plan that the model is trained by: what says only how it is read is as usual.
+
+        Training that looks at attention depends on how that is read.
+        """
+        given = self.model.options
+        usual = {name: type(given).model_fields[name].get_default() for name in given.reading}
+        if not any(getattr(given, name) != value for name, value in usual.items()):
+            return self
+        if self.training.entropy or self.training.deception:
+            return self
+        if any(getattr(part.make(), "follows_training", False) for part in self.metrics):
+            return self
+        return replace(self, model=replace(self.model, options=given.model_copy(update=usual)))
 
     @property
     def names_weights(self) -> bool:

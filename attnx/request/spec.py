@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Annotated, Any, Literal, get_origin
+from typing import Annotated, Any, ClassVar, Literal, get_origin
 
 from pydantic import (
     BaseModel,
@@ -26,6 +26,9 @@ class Options(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    # Of a model: options that say what is read of it and that its training does not depend on.
+    reading: ClassVar[tuple[str, ...]] = ()
 
     @property
     def also_needs(self) -> tuple[str, ...]:

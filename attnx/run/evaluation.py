@@ -211,7 +211,7 @@ def run(
         summaries=found,
         curves=curves(results, asked, plan.own),
         costs=costs(results),
-        warnings=(*_without_attention(plan), *cautions(results, found, data, useless)),
+        warnings=(*_without_attention(plan), *cautions(results, found, data, useless, plan.model.provides)),
         seconds={stage: round(seconds, 3) for stage, seconds in clock.seconds.items()},
     )
     return report.with_examples(gather(results, data, asked, drawn) if keep != "none" else None)

@@ -23,6 +23,7 @@ from ..store.identity import plugins_used
 from ..store.runs import write_study
 from ..store.weights import Weights
 from ..types import Finding
+from .contracts import blamed
 from .evaluation import choose_device, data_used, environment, not_kept
 from .lab import Lab
 from .room import PAGES
@@ -72,7 +73,9 @@ def run_study(
     require_capabilities(part, plan, catalog)
     device = choose_device(spec.device)
     lab = Lab(spec, plan, part, catalog, device, source, weights or Weights(), progress, objects)
-    findings = tuple(part.make()(lab))
+    with blamed(part.title):
+        findings = tuple(part.make()(lab))
+        rows = tuple(_row(finding) for finding in findings)
     report = StudyReport(
         study=part.choice,
         labels={p.kind: p.label for p in plan.trained},
@@ -80,7 +83,7 @@ def run_study(
         data=data_used(lab.data),
         plugins=plugins_used([*plan.trained, part, *lab.parts_used]),
         environment=environment(device),
-        findings=tuple(_row(finding) for finding in findings),
+        findings=rows,
         seconds=round(time.perf_counter() - started, 3),
     )
     return report, findings

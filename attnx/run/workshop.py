@@ -42,7 +42,7 @@ class Workshop:
 
     def name(self, plan: Plan, seed: int) -> str:
         """The name of the plan's trained weights; none where its model is an object of the caller's."""
-        return weights_name(plan, self.data, seed, self.device) if plan.names_weights else ""
+        return weights_name(plan.as_trained, self.data, seed, self.device) if plan.names_weights else ""
 
     def trained(
         self, plan: Plan, seed: int, followed: Sequence[Named] = (), *, kept: bool = True
@@ -52,8 +52,9 @@ class Workshop:
         if not isinstance(ready, type):
             return ready.to(self.device), TrainingRecord(course=(), best_epoch=0)
         key = self.name(plan, seed) if kept else ""
+        as_trained = plan.as_trained
         with seeded(seed):
-            model = self._build(plan)
+            model = self._build(as_trained)
             record = self.find_or_train(
                 model,
                 key,
@@ -63,6 +64,10 @@ class Workshop:
                 followed=followed,
                 models=max(1, sum(other >= seed for other in plan.spec.seeds)),
             )
+        if as_trained is not plan:
+            state, model = model.state_dict(), self._build(plan)
+            model.load_state_dict(state)
+            model.eval()
         return model, record
 
     def find_or_train(

@@ -31,6 +31,7 @@ class HfEncoder(nn.Module):
         "deletion",
         "linear-decoder",
         "layers",
+        "unseen-words",
     )
 
     def __init__(self, data: TaskData, projection: AttentionProjection, options: HfOptions) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, field_validator
 
@@ -41,6 +41,8 @@ class HfOptions(CheckpointOptions):
 
 class ReadingOptions(Options):
     """Which of the many attentions of a transformer is read."""
+
+    reading: ClassVar[tuple[str, ...]] = ("layer", "head", "query", "pieces")
 
     layer: int = Field(-1, description="from 0 at the bottom; -1 is the last")
     head: Head = Field("mean", description="a head by number from 0, or the mean of all")

@@ -35,6 +35,7 @@ class LayerReader(nn.Module, ABC):
         "decode",
         "deletion",
         "layers",
+        "unseen-words",
     )
 
     def __init__(self, network: Network, options: ReadingOptions, query: Query) -> None:

@@ -103,6 +103,11 @@ def test_words_that_train_never_had_are_told():
     assert "75% of the test split's words never occur in train" in said
 
 
+def test_words_that_a_pretrained_model_knows_are_not_held_against_it():
+    new = data(test_words=("one", "new", "newer", "newest"))
+    assert cautions(results(), [], new, "", ("attention", "unseen-words")) == ()
+
+
 def test_texts_that_are_too_long_for_the_model_are_counted():
     unread = np.zeros(EXAMPLES, dtype=int)
     assert cautions(results(unread=unread), [summary()], data(), "") == ()

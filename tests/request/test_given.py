@@ -160,3 +160,27 @@ def test_a_study_takes_objects_too() -> None:
     assert [finding.setting for finding in report.findings] == ["own", "uniform"]
     with pytest.raises(UsageError, match="model 'ToyModel' is trained already: give its class"):
         attnx.study("uniform-attention", Plain(), ToyModel(), progress=False)
+
+
+def test_a_study_that_fails_is_one_line_with_its_name_and_place() -> None:
+    class Failing(attnx.Study):
+        """Fails."""
+
+        def __call__(self, lab: attnx.Lab) -> list[attnx.Finding]:
+            raise RuntimeError("on purpose")
+
+    class Formless(attnx.Study):
+        """Gives what is no finding."""
+
+        def __call__(self, lab: attnx.Lab) -> list[attnx.Finding]:
+            return [attnx.Finding("own", "accuracy", "up", torch.ones(3).numpy())]
+
+    class Mine(ToyModel):
+        pass
+
+    with pytest.raises(
+        attnx.PluginError, match=r"study 'Failing' failed: RuntimeError: on purpose \(.*test_given"
+    ):
+        attnx.study(Failing(), Plain(), Mine, training={"epochs": 0}, progress=False)
+    with pytest.raises(attnx.PluginError, match="study 'Formless' failed: IndexError"):
+        attnx.study(Formless(), Plain(), Mine, training={"epochs": 0}, progress=False)

@@ -50,6 +50,25 @@ def evaluate(task: Path, model: str, **settings: Any) -> attnx.Report:
     return attnx.evaluate(f"csv:file={task}", model, progress=False, out=None, **settings)
 
 
+def test_another_layer_is_read_without_training_again(planted: Path, tmp_path: Path) -> None:
+    folder = save("encoder", tmp_path / "encoder", initializer_range=0.1)
+
+    def run(reading: str, **training: Any) -> attnx.Report:
+        settings = {"epochs": 1, "learning_rate": 0.001, **training}
+        model = f"hf-classifier:checkpoint={folder},{reading}"
+        return evaluate(planted, model, metrics=["entropy"], limit=20, training=settings)
+
+    kept = home() / "weights"
+    before = set(kept.glob("[!.]*")) if kept.is_dir() else set()
+    reports = [run(reading) for reading in ("layer=0,head=1", "layer=1,query=mean", "layer=-1")]
+    assert len(set(kept.glob("[!.]*")) - before) == 1
+    assert len({report.select("entropy").mean for report in reports}) == 3
+    assert len({tuple(report.provenance.weights.items()) for report in reports}) == 1
+    run("layer=0,head=1", entropy=0.1)  # a training that looks at attention
+    run("layer=1", entropy=0.1)
+    assert len(set(kept.glob("[!.]*")) - before) == 3
+
+
 def test_a_classifier_is_fine_tuned_and_every_test_runs_on_one_layer(planted: Path, tmp_path: Path) -> None:
     folder = save("encoder", tmp_path / "encoder", initializer_range=0.1)  # of a size that learns
     model = f"hf-classifier:checkpoint={folder},layer=1"
