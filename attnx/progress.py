@@ -26,6 +26,11 @@ class Progress:
     def __init__(self, mode: Literal["auto", "off"] = "auto") -> None:
         self.mode = mode if mode == "off" else "live" if sys.stderr.isatty() else "plain"
 
+    def say(self, text: str) -> None:
+        """One line before a stage begins."""
+        if self.mode != "off":
+            print(printable(text), file=sys.stderr, flush=True)
+
     @contextmanager
     def stage(self, label: str, total: int) -> Iterator[Step]:
         """Follow one stage of `total` parts."""

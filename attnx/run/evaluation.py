@@ -36,6 +36,7 @@ from ..types import Kept, TaskData
 from .attribution import Named
 from .batching import Split
 from .contracts import blamed
+from .forecast import foretell
 from .keeping import Keeper
 from .loading import remembered
 from .looking import look
@@ -162,9 +163,12 @@ def run(
         if nameable and plan.names_weights:
             names[seed] = workshop.name(plan, seed)
         with clock("measuring"), blamed(plan.model.title):
+            split = Split(model, data.test, device)
+            if not results:
+                foretell(measuring, model, split, rows, len(plan.spec.seeds), progress)
             observation = measuring.observe(
                 model,
-                Split(model, data.test, device),
+                split,
                 rows,
                 seed=seed,
                 progress=progress,

@@ -17,7 +17,8 @@ Of the two directions, D = 0 reads ahead and D = 1 reads back: its columns are i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
@@ -27,6 +28,7 @@ from attnx import AttentionProjection, Scorer, Trace, similar_lengths
 
 from .encoders import Bidirectional, inside
 
+MOST = 2**25  # scores and shares that are held at once: the square of a long text does not fit into memory
 ROWS = 1280  # states that advance together: enough to keep the processor busy, few enough for its cache
 
 
@@ -53,11 +55,19 @@ def logits_without_each(
             both[rows, :n].transpose(0, 1).contiguous() for both in (trace.embeddings, trace.hidden)
         )  # [n, G, E], [n, G, H]
         reader = _Reader.of(scorer, decoder, None if query is None else query[rows])
-        scores, shares = _advance(
-            cells, cells.inputs(vectors, padding), reader, reader.unchanged(hidden), _either_way(mask)
-        )
-        logits[rows, :n] = _pool(scores, shares, mask, projection) + reader.offset
+        inputs, unchanged, units = cells.inputs(vectors, padding), reader.unchanged(hidden), _either_way(mask)
+        for some in _blocks(units, inputs[0, :, :, 0].numel() * (1 + decoder.out_features)):
+            scores, shares = _advance(cells, inputs, reader, unchanged, units, some)
+            pooled = _pool(scores, shares, mask, projection, some) + reader.offset  # [G, K, C]
+            logits[rows, some.start : some.stop] = pooled
     return logits
+
+
+def _blocks(units: range, cells: int) -> Iterator[range]:
+    """The units to delete, all at once or as many as fit into memory when each takes so many cells."""
+    size = max(1, MOST // cells)
+    for start in range(units.start, units.stop, size):
+        yield range(start, min(start + size, units.stop))
 
 
 def _either_way(mask: Tensor) -> range:
@@ -97,6 +107,10 @@ class _Cells:
             bias=(weights["bias_ih_l0"] + weights["bias_hh_l0"])[:, None] * twice_g,
             recurrent=weights["weight_hh_l0"].mT * 2 * twice_g,
         )
+
+    def only(self, way: slice) -> _Cells:
+        """The cell of one direction."""
+        return _Cells(self.input_weight[way], self.bias[way], self.recurrent[way])
 
     @property
     def size(self) -> int:
@@ -153,6 +167,10 @@ class _Reader:
             offset=offset,
         )
 
+    def only(self, way: slice) -> _Reader:
+        """What is read of one direction."""
+        return replace(self, weights=self.weights[way])
+
     def unchanged(self, hidden: Tensor) -> Tensor:
         """What the other direction of states [n, G, H] contributes, with the bias: [D, n, G, F + C]."""
         ahead, back = hidden.chunk(2, -1)
@@ -171,46 +189,66 @@ def _apply(states: Tensor, weights: Tensor) -> Tensor:
 
 
 def _advance(
-    cells: _Cells, inputs: Tensor, reader: _Reader, unchanged: Tensor, units: range
+    cells: _Cells, inputs: Tensor, reader: _Reader, unchanged: Tensor, units: range, some: range
 ) -> tuple[Tensor, Tensor]:
-    """Scores [D, n, n, G] and shares of the logits [D, n, n, G, C] at column t > i without i, by (t, i).
+    """Scores [D, n, K, G] and shares of the logits [D, n, K, G, C] at column t behind i without i, by (t, i).
 
-    Columns before `units` are read and never deleted: row r is the deletion of column units.start + r.
-    Those after it would change nothing that is read.
+    Columns t and K deleted columns i are in the order of reading; `some` are those deleted, of the text.
     """
-    _, n, examples, _ = inputs.shape
-    state = inputs.new_zeros(2, 2, n + 1, examples, cells.size)  # h and c
+    n = inputs.shape[1]
+    back = range(n - some.stop, n - some.start)  # as the LSTM that reads back counts them
+    if some == back:  # both directions in step
+        return _advance_alike(cells, inputs, reader, unchanged, units.stop, some)
+    parts = [
+        _advance_alike(cells.only(way), inputs[way], reader.only(way), unchanged[way], units.stop, which)
+        for way, which in ((slice(0, 1), some), (slice(1, 2), back))
+    ]
+    return torch.cat([scores for scores, _ in parts]), torch.cat([shares for _, shares in parts])
+
+
+def _advance_alike(
+    cells: _Cells, inputs: Tensor, reader: _Reader, unchanged: Tensor, stop: int, some: range
+) -> tuple[Tensor, Tensor]:
+    """The same for directions that delete the same columns, each in its own order of reading.
+
+    Row r is the deletion of column some.start + r; the row behind the last one is the whole text so far.
+    Columns from `stop` on would change nothing that is read.
+    """
+    ways, n, examples, _ = inputs.shape
+    state = inputs.new_zeros(2, ways, len(some) + 1, examples, cells.size)  # h and c
     h, c = state
     scratch = inputs.new_empty(4 * h.numel())
-    scores = inputs.new_zeros(2, n, n, examples)
-    shares = inputs.new_zeros(2, n, n, examples, reader.weights.shape[-1] - reader.features)
+    scores = inputs.new_zeros(ways, n, len(some), examples)
+    shares = inputs.new_zeros(ways, n, len(some), examples, reader.weights.shape[-1] - reader.features)
     weights = 2 * reader.weights  # the cells keep h/2
-    first = units.start
-    for t in range(units.stop):
-        row = max(0, t - first)
+    for t in range(stop):
+        row = min(max(0, t - some.start), len(some))
         whole = state[:, :, row].clone()
         cells.step(inputs[:, t], h[:, : row + 1], c[:, : row + 1], scratch)
-        if t >= first:
+        if t in some:
             state[:, :, row + 1] = state[:, :, row]
             state[:, :, row] = whole
         if row:
             read = _apply(h[:, :row], weights).add_(unchanged[:, t, None])
-            scores[:, t, first:t], shares[:, t, first:t] = reader.split(read)
+            scores[:, t, :row], shares[:, t, :row] = reader.split(read)
     return scores, shares
 
 
-def _pool(scores: Tensor, shares: Tensor, mask: Tensor, projection: AttentionProjection) -> Tensor:
-    """Attention over the columns that are left, and the logits [G, n, C] it gives, without their offset.
+def _pool(
+    scores: Tensor, shares: Tensor, mask: Tensor, projection: AttentionProjection, some: range
+) -> Tensor:
+    """Attention over the columns that are left, and the logits [G, K, C] it gives, without their offset.
 
     The columns are closed up over the gap, since a projection may depend on their number.
     """
     n = mask.shape[1]
-    left, deleted = torch.arange(n - 1, device=mask.device), torch.arange(n, device=mask.device)
-    behind = left[:, None] >= deleted  # [n-1, n] places that are behind the gap
+    left = torch.arange(n - 1, device=mask.device)
+    deleted = torch.arange(some.start, some.stop, device=mask.device)
+    behind = left[:, None] >= deleted  # [n-1, K] places that are behind the gap
     scores, shares = (
-        torch.where(behind.reshape(n - 1, n, *[1] * (ahead.ndim - 2)), ahead[1:], back.flip(0, 1)[:-1])
+        torch.where(behind.reshape(n - 1, -1, *[1] * (ahead.ndim - 2)), ahead[1:], back.flip(0, 1)[:-1])
         for ahead, back in (scores, shares)
-    )  # [n-1, n, G], [n-1, n, G, C]
-    kept = mask.T[left[:, None] + behind]  # [n-1, n, G]
-    a = projection(scores.flatten(1).T, kept.flatten(1).T).T.view_as(kept)  # [n-1, n, G]
+    )  # [n-1, K, G], [n-1, K, G, C]
+    kept = mask.T[left[:, None] + behind]  # [n-1, K, G]
+    a = projection(scores.flatten(1).T, kept.flatten(1).T).T.view_as(kept)  # [n-1, K, G]
     return (a[..., None] * shares).sum(0).transpose(0, 1)

@@ -1,7 +1,7 @@
 import torch
 from torch import Tensor
 
-from attnx import Model, Trace, logits_of_kept
+from attnx import Model, Trace, at_once, logits_of_kept
 
 
 def logits_without_each(model: Model, trace: Trace) -> Tensor:
@@ -9,8 +9,10 @@ def logits_without_each(model: Model, trace: Trace) -> Tensor:
     batch, mask = trace.batch, trace.batch.mask
     rows, columns = (mask & (mask.sum(1, keepdim=True) > 1)).nonzero(as_tuple=True)  # [R], [R]
     logits = trace.logits.new_zeros(*mask.shape, trace.logits.shape[-1])  # [B, L, C]
-    if len(rows):
-        place = torch.arange(mask.shape[1], device=mask.device)
-        kept = (place < batch.lengths[rows, None]) & (place != columns[:, None])  # [R, L]
-        logits[rows, columns] = logits_of_kept(model, batch, rows, kept)
+    place = torch.arange(mask.shape[1], device=mask.device)
+    width = at_once(mask.shape[1])
+    for start in range(0, len(rows), width):  # of a long text not all at once
+        row, column = rows[start : start + width], columns[start : start + width]  # [r] each
+        kept = (place < batch.lengths[row, None]) & (place != column[:, None])  # [r, L]
+        logits[row, column] = logits_of_kept(model, batch, row, kept)
     return logits

@@ -91,6 +91,16 @@ def test_deletion_is_exact_at_random_lengths_and_groups(seed: int, monkeypatch: 
     assert_equals_reading_anew(build("bilstm", data, hidden=int(rng.integers(1, 9))), data)
 
 
+@pytest.mark.parametrize("most", [1, 60, 300, 1500])
+@pytest.mark.parametrize("query", [False, True])
+def test_deletion_in_blocks_is_exact(most: int, query: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many deletions at a time as fit into memory, down to one."""
+    data = texts([7, 1, 12, 3, 20], query=query)
+    model = build("bilstm", data, PROJECTIONS["sparsemax"])
+    monkeypatch.setattr(lstm_deletion, "MOST", most)
+    assert_equals_reading_anew(model, data)
+
+
 def test_deletion_is_exact_in_double_precision() -> None:
     data = texts([9, 4, 6])
     model = build("bilstm", data).double()
