@@ -13,16 +13,20 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ..data.access import Source
 from ..disk import check_writable, write_file
 from ..errors import MachineError
-from ..progress import Step
+from ..host.catalog import Catalog
+from ..progress import Progress, Step
 from ..protocols import Model
 from ..request.plan import Plan
+from ..request.resolve import resolve
 from ..request.spec import RunSpec, digest
 from ..store.home import home
 from ..store.identity import software_name
 from ..types import TaskData
 from .batching import Split
+from .evaluation import Outcome, carry_out
 from .executors import Done, Standing, Workers, carry_out_units, one_thread
 from .measuring import Measurer, Wanted
 from .seen import Seen
@@ -118,6 +122,16 @@ class Crew:
             if done.error is not None:
                 raise done.error
             yield done
+
+
+def carry_out_together(asked: RunSpec, catalog: Catalog, workers: Workers, setup: Setup) -> Outcome:
+    """One cell of a sweep, measured by all its workers."""
+    quiet, directory = Progress("off"), Path(setup.data_dir) if setup.data_dir else None
+    source = Source.configured(catalog.registry.datasets, home() / "data", directory, quiet)
+    with one_thread(), ExitStack() as stack:
+        crew = Crew(Standing(workers, stack), setup, asked)
+        plan = resolve(asked, catalog)
+        return carry_out(plan, source=source, keep=setup.keep, progress=quiet, crew=crew)
 
 
 @contextmanager

@@ -27,11 +27,16 @@ class Workers:
     count: int = 0  # 0: as many as cores
     scheduler: str = ""  # address of a Dask scheduler; empty: a cluster of this machine's own
 
+    @property
+    def number(self) -> int:
+        """How many there are, as far as it was said; a cluster elsewhere has two at least."""
+        return self.count or (2 if self.scheduler else os.cpu_count() or 1)
+
     @contextmanager
     def open(self) -> Iterator[Executor]:
         """An executor, closed whatever happens."""
-        count = self.count or os.cpu_count() or 1
-        with _local(count) if self.kind == "local" else _dask(self.scheduler, count) as executor:
+        open_ = _local(self.number) if self.kind == "local" else _dask(self.scheduler, self.number)
+        with open_ as executor:
             yield executor
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from ..disk import check_writable
@@ -17,8 +17,9 @@ from ..request.resolve import resolve
 from ..store.home import home
 from ..store.identity import software_name
 from ..store.runs import Runs
+from .crew import carry_out_together
 from .executors import Done, Workers, carry_out_units
-from .units import Files, Setup, Unit, carry_out_unit, marked, write_carried
+from .units import Files, Result, Setup, Unit, carry_out_unit, marked, write_carried
 
 
 def carry_out_sweep(
@@ -49,9 +50,9 @@ def carry_out_sweep(
             without=without,
             keep=keep,
         )
-        course = _Course(cells, setup, catalog)
+        course = _Course(cells, setup, catalog, workers)
         with shown.stage("sweep", course.total) as step:
-            for done in carry_out_units(workers, carry_out_unit, course.first(), course.then):
+            for done in course.carried_out():
                 cell = done.unit.cell
                 if done.error is not None:
                     failed.setdefault(cell, _told(done.error))
@@ -70,14 +71,30 @@ def carry_out_sweep(
 
 
 class _Course:
-    """Which unit comes when: a cell is measured once all its seeds are trained."""
+    """Which unit comes when: a cell is measured once all its seeds are trained.
 
-    def __init__(self, cells: Sequence[Cell], setup: Setup, catalog: Catalog) -> None:
-        self.cells, self.setup = cells, setup
+    Fewer cells than workers are measured one after the other, each by all workers.
+    """
+
+    def __init__(self, cells: Sequence[Cell], setup: Setup, catalog: Catalog, workers: Workers) -> None:
+        self.cells, self.setup, self.catalog, self.workers = cells, setup, catalog, workers
+        self.few = len(cells) < workers.number
         self.software = [software_name(resolve(cell.asked, catalog)) for cell in cells]
         self.missing = {number: set(cell.asked.seeds) for number, cell in enumerate(cells)}
         self.brought: dict[int, Files] = dict.fromkeys(self.missing, ())
         self.total = sum(len(seeds) + 1 for seeds in self.missing.values())
+
+    def carried_out(self) -> Iterator[Done[Unit]]:
+        """Every unit as it ends."""
+        yield from carry_out_units(self.workers, carry_out_unit, self.first(), self.then)
+        trained = [cell for cell, seeds in self.missing.items() if self.few and not seeds]
+        for cell in trained:
+            unit = self._unit(cell, None)
+            try:
+                found = carry_out_together(self.cells[cell].asked, self.catalog, self.workers, self.setup)
+                yield Done(unit, Result(found.report.fingerprint, ()))
+            except Exception as error:  # of this cell, which does not stop the others
+                yield Done(unit, error=error)
 
     def first(self) -> list[Unit]:
         return [self._unit(cell, seed) for cell, seeds in self.missing.items() for seed in sorted(seeds)]
@@ -92,7 +109,7 @@ class _Course:
             return ()
         self.brought[unit.cell] += done.result.files
         self.missing[unit.cell].discard(unit.seed)
-        return () if self.missing[unit.cell] else (self._unit(unit.cell, None),)
+        return () if self.few or self.missing[unit.cell] else (self._unit(unit.cell, None),)
 
     def _unit(self, cell: int, seed: int | None) -> Unit:
         brought = self.brought[cell] if seed is None else ()

@@ -7,11 +7,17 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
+from test_shards import SPEC, content
 from test_sweep import GRID, sweep, without_timings
 
+from attnx.api import evaluate_spec
+from attnx.host.catalog import Catalog
+from attnx.progress import Progress
+from attnx.request.spec import Choice
 from attnx.run.executors import Workers
 from attnx.store.runs import Runs
 
@@ -73,13 +79,62 @@ def reports(found):
     return [without_timings(Runs().find(row.run)) for row in found.rows]
 
 
-def test_a_cluster_gives_the_same_reports_with_a_worker_killed_and_replaced(tmp_path, monkeypatch):
-    local = reports(sweep())
+@contextlib.contextmanager
+def replaced_on_the_way(address, victim, stack, begun):
+    """Kill a worker once work has begun, and start another in its place."""
+    found = []
+
+    def replace():
+        for _ in range(1200):
+            if begun():
+                os.killpg(victim.pid, signal.SIGKILL)
+                stack.enter_context(worker(address))
+                found.append(time.monotonic())
+                return
+            time.sleep(0.05)
+
+    thread = threading.Thread(target=replace)
+    thread.start()
+    yield
+    ended = time.monotonic()
+    thread.join()
+    assert found, "nothing was killed"
+    assert found[0] < ended, "the work was done before the worker was killed"
+
+
+def test_a_cluster_gives_the_same_reports_with_a_worker_killed_and_replaced_on_the_way(tmp_path, monkeypatch):
+    grid = {**GRID, "training": "epochs=30"}
+    local = reports(sweep(grid))
     monkeypatch.setenv("ATTNX_HOME", str(tmp_path / "other"))
-    with cluster() as (address, workers, stack):
-        os.killpg(workers[0].pid, signal.SIGKILL)
-        stack.enter_context(worker(address))
-        assert reports(sweep(workers=Workers("dask", 0, address))) == local
+    trained = tmp_path / "other" / "weights"
+    with (
+        cluster() as (address, workers, stack),
+        replaced_on_the_way(address, workers[0], stack, lambda: any(trained.glob("[!.]*"))),
+    ):
+        assert reports(sweep(grid, Workers("dask", 0, address))) == local
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_run_in_shards_is_the_same_on_a_cluster_with_a_worker_killed_on_the_way(
+    tmp_path, monkeypatch, shared
+):
+    texts = Choice.parse("sdc-text:train=40,dev=20,test=6000")
+    spec = SPEC.model_copy(update={"task": texts, "metrics": SPEC.metrics[:3]})
+    catalog, quiet = Catalog.installed(), Progress("off")
+    alone = content(evaluate_spec(spec, catalog, keep="values", progress=quiet).folder)
+    monkeypatch.setenv("ATTNX_HOME", str(tmp_path / "driver"))
+    homes = [{}, {}]
+    if not shared:
+        monkeypatch.setattr("attnx.run.crew.marked", lambda folder: contextlib.nullcontext(folder / "no"))
+        homes = [{"ATTNX_HOME": str(tmp_path / f"worker {i}")} for i in range(2)]
+    kept = tmp_path / "driver" / "shards"
+    with (
+        cluster(homes) as (address, workers, stack),
+        replaced_on_the_way(address, workers[0], stack, lambda: any(kept.glob("*/[!.]*"))),
+    ):
+        asked = Workers("dask", 0, address)
+        found = evaluate_spec(spec, catalog, keep="values", workers=asked, progress=quiet)
+        assert content(found.folder) == alone
 
 
 def test_workers_that_share_no_folder_carry_their_results_back(tmp_path, monkeypatch):

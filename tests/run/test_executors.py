@@ -1,21 +1,22 @@
 """Workers that die, units that fail, and units that follow from others."""
 
 import os
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from attnx.run.executors import Workers, carry_out_units
+from attnx.run.executors import Standing, Workers, carry_out_units
 
 
 def work(unit):
-    """`die` ends the worker, `die once` the first time only, `fail` raises; a number is doubled."""
+    """`die` ends the worker, `die once` the first time only, `fail` raises; `process` says in which it is."""
     kind, value = unit
     if kind == "die" or (kind == "die once" and not _seen(Path(value))):
         os._exit(1)
     if kind == "fail":
         raise ValueError(value)
-    return kind, value
+    return kind, os.getpid() if kind == "process" else value
 
 
 def _seen(path):
@@ -50,3 +51,17 @@ def test_a_unit_that_always_ends_its_worker_is_given_up():
     done = carried_out([("die", 0), ("fine", 1)])
     found = {one.unit[0]: one for one in done}
     assert found["die"].error is not None
+
+
+def test_workers_stay_from_one_piece_of_work_to_the_next_and_are_replaced_when_they_have_died(tmp_path):
+    with ExitStack() as stack:
+        workers = Standing(Workers("local", 1), stack)
+
+        def process(*units):
+            done = list(carry_out_units(workers, work, units, lambda done: ()))
+            assert not [one.error for one in done if one.error]
+            return done[-1].result[1]
+
+        first = process(("process", 0))
+        assert process(("process", 0)) == first
+        assert process(("die once", str(tmp_path / "mark")), ("process", 0)) != first

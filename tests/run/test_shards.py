@@ -11,6 +11,7 @@ from attnx.api import evaluate_spec, find_source
 from attnx.errors import MachineError
 from attnx.host.catalog import Catalog
 from attnx.progress import Progress
+from attnx.request.grid import Cell
 from attnx.request.resolve import resolve
 from attnx.request.spec import Choice, RunSpec
 from attnx.run.attribution import Named
@@ -21,6 +22,7 @@ from attnx.run.executors import Workers
 from attnx.run.measuring import Wanted, measure_here
 from attnx.run.seen import Seen
 from attnx.run.shards import cut
+from attnx.run.sweep import carry_out_sweep
 from attnx.run.units import carry_out_unit
 from attnx.store.home import home
 from attnx.store.runs import Runs
@@ -53,9 +55,11 @@ class Here:
         for unit in units:
             self.units.append(unit)
             try:
-                yield Done(unit, loads(dumps(self.work(loads(dumps(unit))))))
+                done = Done(unit, loads(dumps(self.work(loads(dumps(unit))))))
             except Exception as error:
-                yield Done(unit, error=error)
+                done = Done(unit, error=error)
+            assert not list(then(done))
+            yield done
 
 
 @pytest.fixture(autouse=True)
@@ -151,16 +155,13 @@ class Attention:
 def test_shards_that_ended_before_the_driver_was_killed_are_not_measured_again(tmp_path, monkeypatch):
     alone = content(evaluated(tmp_path, monkeypatch, 0))
 
-    class Killed(BaseException):
-        pass
-
     def until_killed(unit, left=[5]):  # noqa: B006 - it counts: two trainings and three shards
         left[0] -= 1
         if left[0] < 0:
-            raise Killed
+            raise KeyboardInterrupt
         return carry_out_unit(unit)
 
-    with pytest.raises(Killed):
+    with pytest.raises(KeyboardInterrupt):
         evaluated(tmp_path, monkeypatch, 7, executor=Here(until_killed), where="killed")
     (folder,) = (home() / "shards").iterdir()
     kept = sorted(folder.iterdir())
@@ -180,6 +181,22 @@ def test_the_error_of_a_shard_ends_the_run_in_one_line(tmp_path, monkeypatch):
 
     with pytest.raises(MachineError, match="worker process died again and again"):
         evaluated(tmp_path, monkeypatch, 2, executor=Here(dying))
+
+
+def test_cells_of_a_sweep_that_are_fewer_than_its_workers_are_measured_by_all_of_them(tmp_path, monkeypatch):
+    alone = content(evaluated(tmp_path, monkeypatch, 0))
+    monkeypatch.setenv("ATTNX_HOME", str(tmp_path / "swept"))
+    executor = Here()
+    monkeypatch.setattr("attnx.run.crew.carry_out_units", executor)
+    monkeypatch.setattr("attnx.run.sweep.carry_out_units", executor)
+    failing = SPEC.model_copy(update={"training": {"epochs": 1, "learning_rate": 1e30}})
+    cells = [Cell(SPEC), Cell(failing)]
+    found = carry_out_sweep(cells, [], Catalog.installed(), Workers("local", 3), progress=QUIET)
+    assert {row.run for row in found.rows} == {json.loads(alone[0])["fingerprint"]}
+    assert content(Runs().folder(found.rows[0].run))[0] == alone[0]
+    assert len([unit for unit in executor.units if unit.shard]) > 2 * len(SPEC.seeds)
+    (failed,) = found.failed
+    assert "not finite" in failed.reason
 
 
 def test_an_object_is_not_measured_by_workers():

@@ -1,0 +1,94 @@
+"""A sweep of 24 cells: three models, two projections and four learning rates.
+
+ours    attnx sweep --workers 2: two one-thread processes
+peer    1. one process with two threads that carries out the cells
+        2. the cells one by one: an attnx evaluate for each
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
+
+from .timing import Row
+
+TASK = "sdc-text:train=400,dev=100,test=300"
+MODELS = ("average-add", "mlp-add", "cnn-small")
+PROJECTIONS = ("softmax", "sparsemax")
+RATES = ("0.001", "0.002", "0.005", "0.01")
+METRICS = ("kendall", "comprehensiveness", "sufficiency")
+CELLS = list(product(MODELS, PROJECTIONS, RATES))
+TOLERANCE = 0.02  # with other threads sums are rounded in another order, and training goes its own way
+
+IN_ONE_PROCESS = """
+import json, sys, torch, attnx
+torch.set_num_threads(2)
+task, cells, metrics = json.loads(sys.argv[1])
+for model, projection, rate in cells:
+    attnx.evaluate(task, model, projection=projection, metrics=metrics, progress=False, keep="values",
+                   training={"epochs": 10, "learning_rate": rate})
+"""
+
+
+def rows() -> list[Row]:
+    """Seconds of a sweep and of its peers, and whether all found the same accuracies and means."""
+    with tempfile.TemporaryDirectory() as name:
+        homes = {who: Path(name) / who for who in ("sweep", "process", "one by one")}
+        sweep = _timed(
+            homes["sweep"], [("attnx", "sweep", *_asked(MODELS, PROJECTIONS, RATES), "--workers", "2")]
+        )
+        given = json.dumps([TASK, CELLS, METRICS])
+        process = _timed(homes["process"], [("-c", IN_ONE_PROCESS, given)])
+        one_by_one = _timed(
+            homes["one by one"],
+            [("attnx", "evaluate", "--keep", "values", *_asked((m,), (p,), (r,))) for m, p, r in CELLS],
+        )
+        found = {who: _found(home) for who, home in homes.items()}
+    return [
+        Row("sweep of 24 cells, one process of two threads", sweep, process, 1.4, _agree(found, "process")),
+        Row("sweep of 24 cells, one by one", sweep, one_by_one, 2.0, _agree(found, "one by one")),
+    ]
+
+
+def _asked(models: Sequence[str], projections: Sequence[str], rates: Sequence[str]) -> list[str]:
+    asked = ["--task", TASK]
+    for option, values in (("--model", models), ("--projection", projections), ("--metric", METRICS)):
+        asked += [text for value in values for text in (option, value)]
+    return asked + [text for rate in rates for text in ("--train", f"epochs=10,learning_rate={rate}")]
+
+
+def _timed(home: Path, commands: Sequence[tuple[str, ...]]) -> float:
+    started = time.perf_counter()
+    for command in commands:
+        start = [sys.executable, *(["-m"] if command[0] == "attnx" else [])]
+        subprocess.run(
+            [*start, *command], env=os.environ | {"ATTNX_HOME": str(home)}, check=True, capture_output=True
+        )
+    return time.perf_counter() - started
+
+
+def _found(home: Path) -> dict[str, list[float]]:
+    """The accuracy and all means of every cell, by what it is."""
+    found = {}
+    for file in (home / "runs").glob("[!.]*/report.json"):
+        report = json.loads(file.read_text(encoding="utf-8"))
+        spec = report["spec"]
+        cell = json.dumps([report["labels"], spec["training"]], sort_keys=True)
+        means = [summary["mean"] or 0.0 for summary in report["summaries"] if summary["group"] == "all"]
+        found[cell] = [report["quality"][0]["accuracy"], *means]
+    return found
+
+
+def _agree(found: dict[str, dict[str, list[float]]], peer: str) -> bool:
+    ours, theirs = found["sweep"], found[peer]
+    if len(ours) != len(CELLS) or ours.keys() != theirs.keys():
+        return False
+    pairs = [pair for cell in ours for pair in zip(ours[cell], theirs[cell], strict=True)]
+    return all(abs(a - b) < TOLERANCE for a, b in pairs)
