@@ -209,7 +209,7 @@ def rows_of(report: Report, training: str) -> list[CellRow]:
         CellRow(
             task=report.labels["task"],
             model=report.labels["model"],
-            projection=report.labels["projection"],
+            projection=report.labels.get("projection", ""),  # not every model has one
             training=training,
             explanation=explanation,
             run=report.fingerprint,

@@ -30,9 +30,8 @@ def print_report(report: Report, console: Console | None = None) -> None:
 def print_study(report: StudyReport, console: Console | None = None) -> None:
     """Print one line for every finding, beside the published value where there is one."""
     console = console or screen()
-    names = report.labels
     header = (
-        f"\n{report.study.label} · {names['task']} · {names['model']} · {names['projection']}\n"
+        f"\n{' · '.join([report.study.label, *report.labels.values()])}\n"
         f"data: {_origin(report.data)}; {_seeds(len(report.spec.seeds))}\n"
     )
     console.print(Text(printable(header, lines=True)))
@@ -72,7 +71,7 @@ def _header(report: Report) -> str:
     majority = report.quality[0].majority
     f1 = sum(quality.f1 for quality in report.quality) / len(report.quality)
     header = (
-        f"\n{names['task']} · {names['model']} · {names['projection']} · {_seeds(len(accuracies))}\n"
+        f"\n{' · '.join([*names.values(), _seeds(len(accuracies))])}\n"  # not every model has a projection
         f"data: {_origin(report.provenance.data)}\n"
         f"model quality on test: accuracy {mean:.3f}{spread}, macro F1 {f1:.3f}, majority {majority:.3f}\n"
     )

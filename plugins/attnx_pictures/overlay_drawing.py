@@ -11,6 +11,7 @@ from attnx import Drawing, Kept, Model, TaskData, Trace, put_together
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from torch import Tensor
 
 Array = np.ndarray[Any, Any]
 BOX = "#D55E00"  # vermilion: seen on most pictures by most people
@@ -43,7 +44,7 @@ class OverlayDrawing(Drawing):
         names = data.label_names
         return {
             "pictures": np.stack([put_together(data.features[list(e.rows or ())]) for e in examples]),
-            "weights": trace.attention.cpu().float().numpy().reshape(-1, n, n),
+            "weights": _by_unit(trace, n * n).cpu().float().numpy().reshape(-1, n, n),
             "marks": np.array([e.rationale or nowhere for e in examples], np.uint8).reshape(-1, n, n),
             "asked": tuple(f"{_before(e.query)}{names[e.label]}" for e in examples),
             "said": tuple(f"says {names[y]}" for y in trace.predicted.tolist()),
@@ -60,6 +61,13 @@ class OverlayDrawing(Drawing):
             _draw(rows[1, column], picture, weights, marks)
             rows[0, column].set_title(kept["asked"][column], fontsize=8)
             rows[1, column].set_title(kept["said"][column], fontsize=8)
+
+
+def _by_unit(trace: Trace, units: int) -> Tensor:
+    """[B, units] the attention of every unit; columns that are none are left out."""
+    at = trace.batch.unit_index
+    whole = trace.attention.new_zeros(len(at), units + 1)
+    return whole.scatter_add(1, at.masked_fill(at < 0, units), trace.attention)[:, :units]
 
 
 def _before(query: tuple[str, ...] | None) -> str:

@@ -11,25 +11,29 @@ from attnx import AttentionProjection, TaskData, UsageError
 from .network import Network
 from .options import HfClassifierOptions
 from .reader import LayerReader
+from .vision import VisionNetwork
 
 KIND = "AutoModelForSequenceClassification"
 _NAMELESS = re.compile(r"LABEL_\d+")
 
 
 class HfClassifier(LayerReader):
-    """Any Hugging Face sequence classifier as it is, with the attention of one of its layers.
+    """Any Hugging Face classifier of texts or images as it is, with the attention of one of its layers.
 
     Attention is that of a layer, a head or the mean of all, from the position that the classifier
     answers from, to words: a word's pieces are added up, special pieces left out and the rest made to
     add up to 1. Replaced attention changes that layer alone; what lies above is computed again. A
-    checkpoint without a classification head gets a new one, which is to be trained.
+    checkpoint without a classification head gets a new one, which is to be trained. Of images, which a
+    vision transformer reads, the units are patches in place of words.
     """
 
+    needs: tuple[str, ...] = ()  # words, or images
+
     def __init__(self, data: TaskData, options: HfClassifierOptions) -> None:
-        network = Network(KIND, data, options)
+        network = _network(data, options)
         labels = len(data.label_names)
         if _head_is_new(network) and network.transformer.config.num_labels != labels:
-            network = Network(KIND, data, options, num_labels=labels)
+            network = _network(data, options, num_labels=labels)
         super().__init__(network, options, options.query or ("last" if network.left else "first"))
         order = range(labels) if _head_is_new(network) else _order(network, data, options)
         self.register_buffer("order", torch.tensor(list(order)), persistent=False)
@@ -48,6 +52,15 @@ class HfClassifier(LayerReader):
     def logits(self, output: Any) -> Tensor:
         logits: Tensor = output.logits[:, self.order]
         return logits
+
+
+def _network(data: TaskData, options: HfClassifierOptions, **settings: Any) -> Network:
+    """What reads the task's words, or its patches."""
+    if data.features is None:
+        return Network(KIND, data, options, **settings)
+    if data.features.ndim != 4 or data.features.dtype.name != "uint8":
+        raise UsageError("hf-classifier reads words, or images in patches: this task has neither.")
+    return VisionNetwork(data, options, **settings)
 
 
 def _head_is_new(network: Network) -> bool:

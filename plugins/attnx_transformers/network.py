@@ -78,21 +78,27 @@ class Network(nn.Module):
     def stack(self) -> Stack:
         """The layers, found when they are first asked for."""
         if self._stack is None:
-            ids = torch.tensor(self.pieces.of(["a"] * 3)).view(1, -1)  # [1, T]
-            vectors = self.table(ids.to(self.transformer.device))  # [1, T, E]
-            noise = torch.randn(vectors.shape, generator=torch.Generator().manual_seed(0))
-            vectors = vectors + noise.to(vectors)  # no two positions alike
-            mask = torch.ones_like(ids, device=vectors.device)
+            vectors = self._probe()
+            mask = torch.ones(vectors.shape[:2], dtype=torch.long, device=vectors.device)
             training = self.transformer.training
             self.transformer.eval()
             try:
                 with quiet():
-                    self._stack = Stack.of(
-                        self.transformer, lambda: self.transformer(inputs_embeds=vectors, attention_mask=mask)
-                    )
+                    self._stack = Stack.of(self.transformer, lambda: self._call(vectors, attention_mask=mask))
             finally:
                 self.transformer.train(training)
         return self._stack
+
+    def _probe(self) -> Tensor:
+        """[1, T, E] vectors of a few positions, no two alike."""
+        ids = torch.tensor(self.pieces.of(["a"] * 3)).view(1, -1)  # [1, T]
+        vectors: Tensor = self.table(ids.to(self.transformer.device))  # [1, T, E]
+        noise = torch.randn(vectors.shape, generator=torch.Generator().manual_seed(0))
+        return vectors + noise.to(vectors)
+
+    def _call(self, vectors: Tensor, **more: Any) -> Any:
+        """The output of the transformer for vectors [B, T, E]."""
+        return self.transformer(inputs_embeds=vectors, **more)
 
     def _apply(self, fn: Any, recurse: bool = True) -> Self:
         """Moves and conversions, after which weights that two modules share are one again."""
@@ -123,7 +129,7 @@ class Network(nn.Module):
         if self.takes_positions:
             more["position_ids"] = (packing.used.long().cumsum(1) - 1).clamp_min(0)
         with quiet():
-            return self.transformer(inputs_embeds=vectors, **more)
+            return self._call(vectors, **more)
 
     def watched(
         self, packing: Packing, vectors: Tensor, **more: Any

@@ -26,7 +26,7 @@ class LayerReader(nn.Module, ABC):
     and all above it are computed again, under its own attention or another.
     """
 
-    needs = ("words",)
+    needs: tuple[str, ...] = ("words",)
     provides: tuple[str, ...] = (
         "attention",
         "reattend",
