@@ -5,7 +5,9 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-from collections import Counter
+import sys
+import threading
+from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
@@ -32,6 +34,15 @@ class Workers:
         """How many there are, as far as it was said; a cluster elsewhere has two at least."""
         return self.count or (2 if self.scheduler else os.cpu_count() or 1)
 
+    @property
+    def at_once(self) -> int:
+        """How many units are handed over at a time.
+
+        When a worker of this machine dies, all that was handed over is lost, and no one knows whose fault
+        it was: it is no more than they are at. A Dask scheduler knows, and has everything to share out.
+        """
+        return self.number if self.kind == "local" else sys.maxsize
+
     @contextmanager
     def open(self) -> Iterator[Executor]:
         """An executor, closed whatever happens."""
@@ -45,6 +56,7 @@ class Standing:
 
     def __init__(self, workers: Workers, stack: ExitStack) -> None:
         self.workers, self._stack = workers, stack  # they leave when the stack is closed
+        self.at_once = workers.at_once
         self._executor: Executor | None = None
 
     @contextmanager
@@ -95,30 +107,36 @@ def carry_out_units(
 
     A unit whose worker died is tried again: workers that a system or a person ends are nobody's fault.
     """
-    waiting, deaths = list(units), Counter[U]()
+    waiting, deaths = deque(units), Counter[U]()
     while waiting:
         with workers.open() as executor:
-            futures = {executor.submit(work, unit): unit for unit in waiting}
-            waiting = []
-            while futures:
+            futures: dict[Future[Any], U] = {}
+            broken = False
+            while futures or (waiting and not broken):
+                while waiting and not broken and len(futures) < workers.at_once:
+                    broken = not _submitted(executor, work, waiting, futures)
                 for future in wait(futures, return_when=FIRST_COMPLETED).done:
                     done = _done(future, futures.pop(future))
-                    if isinstance(done.error, BrokenExecutor) and deaths[done.unit] + 1 < TRIES:
+                    if isinstance(done.error, BrokenExecutor):
+                        broken = True
                         deaths[done.unit] += 1
-                        waiting.append(done.unit)
-                        continue
-                    for unit in then(done):
-                        _submit(executor, work, unit, futures, waiting)
+                        if deaths[done.unit] < TRIES:
+                            waiting.append(done.unit)
+                            continue
+                    waiting.extendleft(then(done))  # what was begun is ended before anything else begins
                     yield done
 
 
-def _submit(
-    executor: Executor, work: Callable[[U], Any], unit: U, futures: dict[Future[Any], U], waiting: list[U]
-) -> None:
+def _submitted(
+    executor: Executor, work: Callable[[U], Any], waiting: deque[U], futures: dict[Future[Any], U]
+) -> bool:
+    """Hand over the next unit, unless the workers have died meanwhile."""
     try:
-        futures[executor.submit(work, unit)] = unit
-    except BrokenExecutor:  # the workers have died meanwhile: with the next ones, then
-        waiting.append(unit)
+        futures[executor.submit(work, waiting[0])] = waiting[0]
+    except BrokenExecutor:
+        return False
+    waiting.popleft()
+    return True
 
 
 def _done(future: Future[Any], unit: U) -> Done[U]:
@@ -143,7 +161,16 @@ def _local(count: int) -> Iterator[Executor]:
 
 def _begin_worker() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver, which ends its workers
+    threading.Thread(target=_leave_with_driver, daemon=True).start()
     compute_with_one_thread()
+
+
+def _leave_with_driver() -> None:
+    """End this worker when its driver was killed: it would wait for work for ever."""
+    driver = multiprocessing.parent_process()
+    assert driver is not None, "a worker has been started by somebody"
+    driver.join()
+    os._exit(1)
 
 
 def compute_with_one_thread() -> None:

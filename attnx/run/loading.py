@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from ..data.loading import Source, load_data
 from ..request.plan import Plan
 from ..request.spec import canonical_json
@@ -17,12 +20,7 @@ class Remembered:
 
     def load(self, plan: Plan, source: Source) -> TaskData:
         """The data of a plan, from memory where it is there."""
-        asked = [
-            plan.task.choice.model_dump(mode="json"),
-            plan.spec.limit.model_dump(),
-            str(source.directory),
-        ]
-        key = canonical_json(asked)
+        key = _key(plan, source)
         if key in self.data:
             return self.data[key]
         data = load_data(plan.task.make(), source, plan.spec.limit)
@@ -31,6 +29,20 @@ class Remembered:
             while len(self.data) > self.most:
                 del self.data[next(iter(self.data))]
         return data
+
+    @contextmanager
+    def instead(self, plan: Plan, source: Source, data: TaskData) -> Iterator[None]:
+        """Take other data for that of a plan, for a while."""
+        before, self.data = self.data, {_key(plan, source): data}
+        try:
+            yield
+        finally:
+            self.data = before
+
+
+def _key(plan: Plan, source: Source) -> str:
+    asked = [plan.task.choice.model_dump(mode="json"), plan.spec.limit.model_dump(), str(source.directory)]
+    return canonical_json(asked)
 
 
 remembered = Remembered()

@@ -11,7 +11,7 @@ from ..store.weights import Weights
 from ..types import TaskData
 
 PAGES = 100_000  # bytes of a report, its page and what seals them, without examples
-CHECKPOINT = 4  # times the weights: those of now and of the best epoch, and two moments of each
+CHECKPOINT = 10  # times the weights: those of now and of the best epoch, three moments, the last one's too
 
 
 def check_run_room(

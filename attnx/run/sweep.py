@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from ..data.access import Source
 from ..disk import check_writable
 from ..errors import AttnxError
+from ..escaping import printable
 from ..host.catalog import Catalog
 from ..progress import Progress
+from ..report.records import Report
 from ..report.sweeps import CellRow, SweepReport, Undone, rows_of
 from ..request.grid import Cell, Refused
 from ..request.keep import Keep
+from ..request.plan import Plan
 from ..request.resolve import resolve
 from ..store.home import home
-from ..store.identity import software_name
+from ..store.identity import run_name, software_name
 from ..store.runs import Runs
 from .crew import carry_out_together
-from .executors import Done, Workers, carry_out_units
+from .estimate import Estimate, estimate
+from .evaluation import choose_device
+from .executors import Done, Workers, carry_out_units, one_thread
 from .units import Files, Result, Setup, Unit, carry_out_unit, marked, write_carried
+from .watch import Watch
 
 
 def carry_out_sweep(
@@ -42,6 +50,12 @@ def carry_out_sweep(
     shown = progress or Progress()
     rows: dict[int, list[CellRow]] = {}
     failed: dict[int, str] = {}
+    plans = [resolve(cell.asked, catalog) for cell in cells]
+    source = Source.configured(catalog.registry.datasets, home() / "data", data_dir, Progress("off"))
+    for number, known in _kept(plans, source, keep).items():
+        rows[number] = rows_of(known, cells[number].training)
+    missing = {number: cell for number, cell in enumerate(cells) if number not in rows}
+    watch = _watch(cells, missing, catalog, source, workers, shown)
     with marked(home()) as mark:
         setup = Setup(
             home=str(home().resolve()),
@@ -50,17 +64,18 @@ def carry_out_sweep(
             without=without,
             keep=keep,
         )
-        course = _Course(cells, setup, catalog, workers)
-        with shown.stage("sweep", course.total) as step:
+        software = {number: software_name(plans[number]) for number in missing}
+        course = _Course(cells, software, setup, catalog, workers)
+        with watch:
             for done in course.carried_out():
-                cell = done.unit.cell
-                if done.error is not None:
-                    failed.setdefault(cell, _told(done.error))
+                cell, reason = done.unit.cell, "" if done.error is None else _told(done.error)
+                if reason:
+                    failed.setdefault(cell, reason)
                 elif done.unit.seed is None:
                     report = Runs().find(done.result.fingerprint)
                     assert report is not None, "a measured cell is kept"
                     rows[cell] = rows_of(report, cells[cell].training)
-                step(1, f"{len(rows)} of {len(cells)} cells, {len(failed)} failed")
+                watch.end(cell, training=done.unit.seed is not None, reason=reason)
     return SweepReport(
         rows=tuple(row for cell in sorted(rows) for row in rows[cell]),
         refused=tuple(Undone(cell=r.cell.title, reason=r.reason) for r in refused),
@@ -70,19 +85,56 @@ def carry_out_sweep(
     ).with_runs(Runs().find, Runs().root)
 
 
+def _kept(plans: Sequence[Plan], source: Source, keep: Keep) -> dict[int, Report]:
+    """The reports that are there already, as workers of this machine would name them."""
+    with one_thread():
+        found = {
+            number: Runs().find(run_name(plan, source, choose_device(plan.spec.device)), keep)
+            for number, plan in enumerate(plans)
+        }
+    return {number: report for number, report in found.items() if report is not None}
+
+
+def _watch(
+    cells: Sequence[Cell],
+    missing: Mapping[int, Cell],
+    catalog: Catalog,
+    source: Source,
+    workers: Workers,
+    shown: Progress,
+) -> Watch:
+    """What tells how far it is; before, how long it will take, where somebody reads it."""
+    kept = len(cells) - len(missing)
+    if kept and shown.mode != "off":
+        print(f"{kept} of {len(cells)} cells are kept already", file=sys.stderr)
+    seeds = {number: len(cell.asked.seeds) for number, cell in missing.items()}
+    count = workers.number
+    guess = Estimate()
+    if missing and shown.mode != "off":
+        guess = estimate(missing, catalog, source)
+        print(printable(guess.told(guess.seconds(seeds, count), count)), file=sys.stderr, flush=True)
+    return Watch([cell.title for cell in cells], seeds, shown.mode, guess, count)
+
+
 class _Course:
     """Which unit comes when: a cell is measured once all its seeds are trained.
 
     Fewer cells than workers are measured one after the other, each by all workers.
     """
 
-    def __init__(self, cells: Sequence[Cell], setup: Setup, catalog: Catalog, workers: Workers) -> None:
-        self.cells, self.setup, self.catalog, self.workers = cells, setup, catalog, workers
-        self.few = len(cells) < workers.number
-        self.software = [software_name(resolve(cell.asked, catalog)) for cell in cells]
-        self.missing = {number: set(cell.asked.seeds) for number, cell in enumerate(cells)}
+    def __init__(
+        self,
+        cells: Sequence[Cell],
+        software: Mapping[int, str],
+        setup: Setup,
+        catalog: Catalog,
+        workers: Workers,
+    ) -> None:
+        self.cells, self.software, self.setup = cells, software, setup
+        self.catalog, self.workers = catalog, workers
+        self.few = len(software) < workers.number
+        self.missing = {number: set(cells[number].asked.seeds) for number in software}
         self.brought: dict[int, Files] = dict.fromkeys(self.missing, ())
-        self.total = sum(len(seeds) + 1 for seeds in self.missing.values())
 
     def carried_out(self) -> Iterator[Done[Unit]]:
         """Every unit as it ends."""
