@@ -106,6 +106,9 @@ class Experiment(_Section):
     rows: dict[str, Row]
     claims: tuple[Claim, ...] = ()
     free: tuple[str, ...] = ()  # options of task and model in which ours may differ from the paper's
+    draws: tuple[
+        str, ...
+    ] = ()  # metrics whose curves are drawn: the course of training by row, others together
     ours: tuple[str, ...] = ()  # what the paper does not say, and we chose
     small: Size = Size()
     paper: Size = Size()

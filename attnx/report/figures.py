@@ -31,7 +31,7 @@ def drawings(
     report: Report, examples: Examples | None = None, catalog: Catalog | None = None
 ) -> list[Drawing]:
     """Every figure that the report, and the examples it kept, have the numbers for."""
-    found = [*_curve_drawings(report), *_training_drawings(report)]
+    found = [*curve_drawings(report.curves), *training_drawings(report.curves)]
     if examples is not None:
         found = [*_agreement_drawings(examples), *_weight_drawings(examples), *found]
     cost = _cost_drawing(report)
@@ -39,21 +39,21 @@ def drawings(
     return [*shown, *found, cost] if cost else [*shown, *found]
 
 
-def _curve_drawings(report: Report) -> list[Drawing]:
+def curve_drawings(curves: Sequence[Curve]) -> list[Drawing]:
     """One for every curve that a metric draws: erasure, thresholds, ΔJS, permutation, information by rank."""
     groups: dict[tuple[str, str, str | None], list[Curve]] = {}
-    for curve in report.curves:
+    for curve in curves:
         if not curve.name.endswith(TRAINING):
             groups.setdefault((curve.metric, curve.name, curve.reference), []).append(curve)
     return [
         Drawing(
             slug(metric, name, reference or ""),
             f"{metric}: {name}" + (f" against {reference}" if reference else ""),
-            _over_seeds(curves),
+            _over_seeds(group),
             (5.2, 3.0),
-            partial(_draw_curves, curves=curves),
+            partial(_draw_curves, curves=group),
         )
-        for (metric, name, reference), curves in groups.items()
+        for (metric, name, reference), group in groups.items()
     ]
 
 
@@ -85,10 +85,10 @@ def _line(axes: Axes, curves: Sequence[Curve], name: str, place: int) -> None:
         axes.fill_between(x, np.nanmin(y, 0), np.nanmax(y, 0), color=colour, alpha=0.18, linewidth=0)
 
 
-def _training_drawings(report: Report) -> list[Drawing]:
+def training_drawings(curves: Sequence[Curve]) -> list[Drawing]:
     """The course of training: dev accuracy and loss, and the measures of a metric that follows it."""
     groups: dict[tuple[str, str], list[Curve]] = {}
-    for curve in report.curves:
+    for curve in curves:
         if curve.name.endswith(TRAINING) and len(curve.x) > 1:
             measure = curve.name.removesuffix(TRAINING)
             groups.setdefault((curve.metric, measure if curve.metric == "training" else ""), []).append(curve)
@@ -96,11 +96,11 @@ def _training_drawings(report: Report) -> list[Drawing]:
         Drawing(
             slug(metric, measure, "course"),
             f"{(measure or metric).capitalize()} over training",
-            "On the dev split after every epoch; epoch 0 is the untrained model. " + _over_seeds(curves),
+            "On the dev split after every epoch; epoch 0 is the untrained model. " + _over_seeds(group),
             (5.2, 2.8),
-            partial(_draw_training, curves=curves),
+            partial(_draw_training, curves=group),
         )
-        for (metric, measure), curves in groups.items()
+        for (metric, measure), group in groups.items()
     ]
 
 

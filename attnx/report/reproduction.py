@@ -8,6 +8,7 @@ from typing import Literal
 from ..registry.experiments import SizeName
 from .numbers import Interval, Number, interval_of
 from .provenance import Record
+from .records import Curve
 
 Status = Literal["holds", "does not hold", "open"]
 
@@ -86,6 +87,7 @@ class Reproduction(Record):
     rows: tuple[str, ...]  # that were run
     values: tuple[Measured, ...]
     claims: tuple[ClaimFound, ...]
+    curves: tuple[Curve, ...] = ()  # of every row, which `explanation` names
     left_out: tuple[LeftOut, ...]
     ours: tuple[str, ...]  # what the paper does not say, and we chose
     runs: tuple[str, ...]  # names of the runs behind it

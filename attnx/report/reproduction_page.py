@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
+from .drawing import Drawing, slug, to_inline_svg
+from .figures import curve_drawings, training_drawings
 from .page import render
 from .reproduction import Reproduction, Status
 from .reproduction_text import cell, conditions, untested
@@ -19,6 +22,8 @@ CLASSES: Final[dict[Status, str]] = {
 def reproduction_page(found: Reproduction) -> str:
     """The claims, the table, every comparison, and what it was run with."""
     said = [line.rpartition(": ") for line in conditions(found)]  # options of a task have colons too
+    from markupsafe import Markup
+
     columns = [column for column in found.columns if not column.given]
     return render(
         "reproduction.html",
@@ -28,6 +33,21 @@ def reproduction_page(found: Reproduction) -> str:
         rows=[(row, [cell(found.value(row, c.name), c.digits) for c in columns]) for row in found.rows],
         conditions=[(name, text) for name, _, text in said],
         untested=list(untested(found)),
+        figures=[(drawing, Markup(to_inline_svg(drawing))) for drawing in figures(found)],
         claim_marks=MARKS,
         claim_classes=CLASSES,
     )
+
+
+def figures(found: Reproduction) -> list[Drawing]:
+    """The course of training for every row, and other curves with a line for every row."""
+    courses = [
+        replace(
+            drawing,
+            name=slug(row, drawing.name),
+            title=f"{row}: {drawing.title[0].lower()}{drawing.title[1:]}",
+        )
+        for row in found.rows
+        for drawing in training_drawings([c for c in found.curves if c.explanation == row])
+    ]
+    return [*curve_drawings(found.curves), *courses]

@@ -18,7 +18,7 @@ from ..progress import Progress
 from ..registry.experiments import Column
 from ..report.claims import Sample, decide, measured
 from ..report.examples import Examples
-from ..report.records import Report
+from ..report.records import Curve, Report
 from ..report.reproduction import ColumnShown, LeftOut, Reproduction
 from ..request.grid import Cell
 from ..request.reproduction import RowCell, Undertaking
@@ -191,6 +191,7 @@ def _concluded(
         rows=tuple(rows),
         values=tuple(values),
         claims=tuple(decide(claim, list(experiment.rows), samples) for claim in experiment.claims),
+        curves=tuple(_curves(results.found, experiment.draws)),
         left_out=tuple(_left_out(asked, failed)),
         ours=experiment.ours,
         runs=tuple(dict.fromkeys(f.fingerprint if isinstance(f, Report) else f.folder for f in every)),
@@ -208,6 +209,15 @@ def _data(found: Mapping[RowCell, tuple[Found, ...]]) -> dict[str, str]:
             f"{data[split]} {split}" for split in ("train", "dev", "test") if split in data
         )
     return said
+
+
+def _curves(found: Mapping[RowCell, tuple[Found, ...]], drawn: Sequence[str]) -> Iterator[Curve]:
+    """The curves of these metrics for the model's own attention, named by their row."""
+    for cell, several in found.items():
+        for report in several:
+            for curve in report.curves if isinstance(report, Report) else ():
+                if curve.metric in drawn and curve.explanation in (None, "attention"):
+                    yield curve.model_copy(update={"explanation": cell.row})
 
 
 def _left_out(asked: Undertaking, failed: Mapping[RowCell, str]) -> Iterator[LeftOut]:
