@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-browser test-slow fuzz lint types bench clean
+.PHONY: demo test test-browser test-slow fuzz lint types bench growth lock install-locked licences audit clean
 
 demo: $(READY)
 	$(BIN)/attnx evaluate --task rotten-tomatoes --model bilstm-add --limit train=4000,dev=500,test=400
@@ -35,6 +35,28 @@ types: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks
+
+# Time and memory against the number and length of texts, labels and runs; takes minutes.
+growth: $(READY)
+	$(BIN)/python -m benchmarks.growth
+
+# Every package of an installation with the hash of its file; installed, only these files are taken.
+lock: $(READY)
+	$(BIN)/python -m supply.lock
+
+install-locked:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --require-hashes --no-deps --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	touch $(READY)
+
+licences: $(READY)
+	$(BIN)/python -m supply.licences
+
+# Versions, files against the lists of their packages, and whether all fit; known weaknesses with pip-audit.
+audit: $(READY)
+	$(BIN)/python -m pip check
+	$(BIN)/python -m supply.audit
 
 clean:
 	rm -rf $(VENV) build dist

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from ..escaping import latex
+from ..escaping import latex, printable
 from .examples import Examples
 from .figures import drawings
 from .findings import StudyReport
@@ -51,7 +51,10 @@ def _csv(report: Report | StudyReport) -> str:
     buffer = io.StringIO()
     writer = csv.DictWriter(buffer, list(rows[0]) if rows else [], lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    for row in rows:  # labels are anybody's, and a terminal may show this
+        writer.writerow(
+            {k: printable(value) if isinstance(value, str) else value for k, value in row.items()}
+        )
     return buffer.getvalue()
 
 

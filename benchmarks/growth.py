@@ -1,0 +1,122 @@
+"""How time and memory grow with texts, their length, labels and runs: `python -m benchmarks.growth`.
+
+Each row is a process of its own; memory is its peak, of which some 300 MB are the libraries.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+SHORT = 20  # words of a short text
+MODEL = "bilstm:embedding=64,hidden=64,boundaries=false"
+
+
+def write_texts(path: Path, count: int, longest: int = 0, labels: int = 2) -> None:
+    """Short texts in two classes that words tell apart, and maybe a long one."""
+    with path.open("w") as file:
+        for number in range(count):
+            words = longest if longest and number == 0 else SHORT
+            text = " ".join(f"w{(number * 7 + word) % 997}" for word in range(words))
+            file.write(
+                json.dumps({"text": f"{text} label{number % labels}", "label": f"l{number % labels}"}) + "\n"
+            )
+
+
+def evaluate(folder: Path, count: int, longest: int = 0, labels: int = 2, **asked: Any) -> None:
+    """Train for an epoch and measure; the long text is in train and in test."""
+    import attnx
+
+    for name, size in (("train", count), ("test", max(200, count // 10))):
+        write_texts(folder / f"{name}.jsonl", size, longest, labels)
+    asked = {"metrics": ["nnz"], "sample": "all", **asked}
+    attnx.evaluate(
+        f"jsonl:train={folder}/train.jsonl,test={folder}/test.jsonl,max_length=0",
+        MODEL,
+        training={"epochs": 1},
+        progress=False,
+        keep="values",
+        **asked,
+    )
+
+
+def leave_one_out(folder: Path, longest: int) -> None:
+    """A text of so many words and a few short ones: each of its words is left out once."""
+    evaluate(folder, 200, longest, references=["loo"], metrics=["kendall"])
+
+
+def permute(folder: Path, longest: int) -> None:
+    """The same text under a hundred other attentions."""
+    evaluate(folder, 200, longest, metrics=["permutation"])
+
+
+def list_runs(folder: Path, count: int) -> None:
+    """The list of so many runs when all was read before."""
+    import attnx
+    from attnx.cli.app import main
+    from attnx.store.runs import Runs
+
+    asked: dict[str, Any] = {"training": {"epochs": 1}, "progress": False, "keep": "none"}
+    report = attnx.evaluate("sdc-2d:train=8,dev=4,test=4", metrics=["nnz"], **asked)
+    os.environ["ATTNX_HOME"] = str(folder / "many")
+    type(report).to_html = lambda _: ""  # type: ignore[method-assign]  # the list reads no page
+    for number in range(count):
+        Runs().write(report.model_copy(update={"fingerprint": f"{number:016x}"}))
+    for turn in ("first", "again"):
+        started = time.perf_counter()
+        sys.argv = ["attnx", "runs", "--json", "--last", "1"]
+        with contextlib.suppress(SystemExit):
+            main()
+        print(f"{turn} {time.perf_counter() - started:.2f} s", file=sys.stderr)
+
+
+CASES: dict[str, Callable[[Path], None]] = {
+    "texts 1000": lambda folder: evaluate(folder, 1000),
+    "texts 4000": lambda folder: evaluate(folder, 4000),
+    "texts 16000": lambda folder: evaluate(folder, 16_000),
+    "texts 16000, one of 20000 words": lambda folder: evaluate(folder, 16_000, 20_000),
+    "labels 10": lambda folder: evaluate(folder, 4000, labels=10),
+    "labels 1000": lambda folder: evaluate(folder, 4000, labels=1000),
+    "loo, longest 1000": lambda folder: leave_one_out(folder, 1000),
+    "loo, longest 2500": lambda folder: leave_one_out(folder, 2500),
+    "loo, longest 5000": lambda folder: leave_one_out(folder, 5000),
+    "loo, longest 10000": lambda folder: leave_one_out(folder, 10_000),
+    "permutation, longest 5000": lambda folder: permute(folder, 5000),
+    "permutation, longest 20000": lambda folder: permute(folder, 20_000),
+    "runs 5000": lambda folder: list_runs(folder, 5000),
+}
+
+
+def main() -> None:
+    """One row for every case, or for those whose names begin as said."""
+    if "--case" in sys.argv:
+        with tempfile.TemporaryDirectory() as folder:
+            os.environ["ATTNX_HOME"] = folder
+            started = time.perf_counter()
+            CASES[sys.argv[-1]](Path(folder))
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+            print(f"{time.perf_counter() - started:.1f} s, {peak:.0f} MB", file=sys.stderr)
+        return
+    for name in CASES:
+        if not sys.argv[1:] or name.startswith(tuple(sys.argv[1:])):
+            done = subprocess.run(
+                [sys.executable, "-m", "benchmarks.growth", "--case", name],
+                env=os.environ | {"OMP_NUM_THREADS": "1"},
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            print(f"| {name} | {'; '.join(done.stderr.splitlines()[-3:])} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
