@@ -13,7 +13,6 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..data.access import Source
 from ..disk import check_writable, write_file
 from ..errors import MachineError
 from ..host.catalog import Catalog
@@ -31,7 +30,7 @@ from .executors import Done, Standing, Workers, carry_out_units, one_thread
 from .measuring import Measurer, Wanted
 from .seen import Seen
 from .shards import Shard, cut
-from .units import Files, Setup, Unit, carry_out_unit, marked, write_carried
+from .units import Files, Setup, Unit, carry_out_unit, marked, source_of, write_carried
 from .workshop import Workshop
 
 LIGHT = 2**25  # bytes of data that are brought to a worker rather than loaded by it
@@ -50,6 +49,8 @@ class Crew:
     def train(self, plan: Plan, workshop: Workshop) -> None:
         """Have the seeds trained that are not: their weights are kept, here too."""
         missing = [s for s in plan.spec.seeds if workshop.weights.find(workshop.name(plan, s)) is None]
+        if not missing:
+            return
         told = self._unit(plan, workshop.data)
         with workshop.progress.stage("training", len(missing)) as step:
             for done in self._carried_out([replace(told, seed=seed) for seed in missing]):
@@ -126,12 +127,14 @@ class Crew:
 
 def carry_out_together(asked: RunSpec, catalog: Catalog, workers: Workers, setup: Setup) -> Outcome:
     """One cell of a sweep, measured by all its workers."""
-    quiet, directory = Progress("off"), Path(setup.data_dir) if setup.data_dir else None
-    source = Source.configured(catalog.registry.datasets, home() / "data", directory, quiet)
     with one_thread(), ExitStack() as stack:
-        crew = Crew(Standing(workers, stack), setup, asked)
-        plan = resolve(asked, catalog)
-        return carry_out(plan, source=source, keep=setup.keep, progress=quiet, crew=crew)
+        return carry_out(
+            resolve(asked, catalog),
+            source=source_of(setup, catalog),
+            keep=setup.keep,
+            progress=Progress("off"),
+            crew=Crew(Standing(workers, stack), setup, asked),
+        )
 
 
 @contextmanager

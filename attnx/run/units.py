@@ -119,8 +119,13 @@ def _prepared(spec: str, software: str, setup: Setup) -> tuple[Plan, Source]:
             "this worker has other versions of attnx, its plugins or its libraries than the driver: install "
             "the same packages on both"
         )
+    return plan, source_of(setup, catalog)
+
+
+def source_of(setup: Setup, catalog: Catalog) -> Source:
+    """Where data is found, told to nobody."""
     directory = Path(setup.data_dir) if setup.data_dir else None
-    return plan, Source.configured(catalog.registry.datasets, home() / "data", directory, Progress("off"))
+    return Source.configured(catalog.registry.datasets, home() / "data", directory, Progress("off"))
 
 
 _models: dict[tuple[str, Setup, int | None], Model] = {}  # the one that the last shard was measured with
