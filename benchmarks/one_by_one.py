@@ -37,6 +37,14 @@ class OneByOne:
         """[units, C]."""
         return torch.stack([self.logits([*words[:i], *words[i + 1 :]]) for i in range(len(words))])
 
+    def without_each_at_once(self, words: Sequence[str]) -> Tensor:
+        """[units, C], the deletions of a sentence in one pass: they are of one length."""
+        shorter = [[*words[:i], *words[i + 1 :]] for i in range(len(words))]
+        ids = self.tokenizer(shorter, is_split_into_words=True, return_tensors="pt").input_ids
+        with torch.no_grad():
+            logits: Tensor = self.model(input_ids=ids).logits
+        return logits
+
     def report(self, texts: Sequence[Example], bins: Sequence[float]) -> dict[str, float]:
         """The mean of every measure."""
         found: dict[str, list[float]] = {}

@@ -9,20 +9,10 @@ import sys
 
 import attnx
 
-checkpoint, file = sys.argv[1:]
-explanations = [
-    *(f"cls-attention:layer={layer}" for layer in (-3, -2, -1)),
-    "rollout",
-    "gradient-rollout",
-    "loo",
-]
-report = attnx.evaluate(
-    f"csv:file={file}",
-    f"hf-classifier:checkpoint={checkpoint}",
-    explanations=explanations,
-    metrics=["comprehensiveness", "sufficiency"],
-    training={"epochs": 0},  # measured as it is
-)
-for name in explanations:
+task, model = f"csv:file={sys.argv[2]}", f"hf-classifier:checkpoint={sys.argv[1]}"
+scores = [*(f"cls-attention:layer={n}" for n in (-3, -2, -1)), "rollout", "gradient-rollout", "loo"]
+tests = ["comprehensiveness", "sufficiency"]
+report = attnx.evaluate(task, model, explanations=scores, metrics=tests, training={"epochs": 0})  # as it is
+for name in scores:
     lost = report.select("aopc", metric="comprehensiveness", explanation=name)
     print(f"{name:<24} {lost.shown} (random {lost.baselines['random']:.3f}); {report.verdict(name)}")

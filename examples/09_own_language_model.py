@@ -10,16 +10,11 @@ import sys
 
 import attnx
 
-checkpoint, file, words = sys.argv[1:]
-explanations = ["attention", "rollout", "gradient", "loo"]
-report = attnx.evaluate(
-    f"csv:file={file}",
-    f"hf-causal:checkpoint={checkpoint},labels={words},template={{text}} It was",
-    explanations=explanations,
-    metrics=["comprehensiveness", "permutation"],
-    training={"epochs": 0},  # asked as it is; more epochs fine-tune it
-)
+model = f"hf-causal:checkpoint={sys.argv[1]},labels={sys.argv[3]},template={{text}} It was"
+scores, tests = ["attention", "rollout", "gradient", "loo"], ["comprehensiveness", "permutation"]
+asked_as_it_is = {"explanations": scores, "metrics": tests, "training": {"epochs": 0}}
+report = attnx.evaluate(f"csv:file={sys.argv[2]}", model, **asked_as_it_is)
 print(f"accuracy {report.quality[0].accuracy:.3f}, majority {report.quality[0].majority:.3f}")
-for name in explanations:
+for name in scores:
     print(f"{name:<10} {report.select('aopc', metric='comprehensiveness', explanation=name).shown}")
 print(f"weights dealt out at random change p by {report.select('median').shown}")

@@ -1,25 +1,18 @@
 """A file of your own with two columns of text: attention on the answer, the question as the query."""
 
-import csv
 import tempfile
+from itertools import permutations, product
 from pathlib import Path
 
 import attnx
 
-COLOURS, THINGS = ("red", "blue"), ("hat", "coat", "scarf")
-rows = [
-    (f"the {a} is {x} and the {b} is {y}", f"what colour is the {a}", x)
-    for a in THINGS for b in THINGS if a != b for x in COLOURS for y in COLOURS for _ in range(4)
-]  # fmt: skip
+told = product(permutations(("hat", "coat", "scarf"), 2), product(("red", "blue"), repeat=2))
+rows = [f"the {a} is {x} and the {b} is {y},what colour is the {a},{x}" for (a, b), (x, y) in told]
 file = Path(tempfile.mkdtemp()) / "pairs.csv"
-with file.open("w", newline="") as opened:
-    csv.writer(opened).writerows([("answer", "question", "label"), *rows])
+file.write_text("\n".join(["answer,question,label", *rows * 4]) + "\n")
 
 task = f"csv:file={file},text=answer,query=question"
-report = attnx.evaluate(
-    task, "bilstm-add:embedding=16,hidden=16", metrics=["comprehensiveness", "sufficiency", "entropy"]
-)
+report = attnx.evaluate(task, "bilstm-add:embedding=16,hidden=16", metrics=["comprehensiveness", "entropy"])
 for s in report.summaries:
-    if s.group == "all":
-        print(f"{s.metric:<20} {s.measure:<20} {s.shown}")
+    print(f"{s.metric:<20} {s.measure:<20} {s.group:<10} {s.shown}")
 print(f"accuracy {report.quality[0].accuracy:.3f}")

@@ -11,7 +11,7 @@ from attnx import DataError, Source, Task, TaskData, read_lines
 
 from .generated import GeneratedStories
 from .options import BabiOptions, GeneratedOptions
-from .stories import Asked, to_example
+from .stories import Asked, to_example, units_of
 
 
 class _Babi(Task):
@@ -57,6 +57,9 @@ class _Babi(Task):
             "split": f"dev is {self.options.dev} % of the training stories, seed {self.options.seed}",
         }
         return TaskData(train, dev, test, tuple(answers), provenance={**fetched.provenance, **said})
+
+    def units_of(self, text: str) -> tuple[str, ...]:
+        return units_of(text)
 
     def sample(self) -> TaskData:
         options = GeneratedOptions(facts=self.facts, sentences=10, train=30, dev=12, test=12)

@@ -8,7 +8,7 @@ from random import Random
 from attnx import Source, Task, TaskData
 
 from .options import GeneratedOptions
-from .stories import Asked, to_example
+from .stories import Asked, to_example, units_of
 
 PEOPLE = ("anna", "boris", "clara", "david", "erin")
 PLACES = ("attic", "barn", "cellar", "library", "porch", "stable")
@@ -44,6 +44,9 @@ class GeneratedStories(Task):
         )
         said = {"source": f"generated stories, {self.options.facts} supporting sentences a question"}
         return TaskData(train, dev, test, PLACES, provenance=said)
+
+    def units_of(self, text: str) -> tuple[str, ...]:
+        return units_of(text)
 
     def sample(self) -> TaskData:
         return GeneratedStories(GeneratedOptions(facts=self.options.facts, train=30, dev=12, test=12)).load(

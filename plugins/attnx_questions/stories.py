@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -35,3 +36,8 @@ def to_example(asked: Asked, answers: Sequence[str]) -> Example:
         query=asked.question,
         rationale=tuple(marks) if any(marks) else None,
     )
+
+
+def units_of(text: str) -> tuple[str, ...]:
+    """The words of a story or a question that somebody gives, a full stop a unit, no question mark."""
+    return tuple(re.findall(r"[^\s.?]+|\.", text.lower()))

@@ -8,7 +8,7 @@ from attnx import DataError, Source, Task, TaskData, read_json_lines, read_text
 
 from .marked import make_sample
 from .options import RationaleOptions
-from .passages import Account, Marks, Passage, make_data
+from .passages import Account, Marks, Passage, cased, make_data
 from .reading import find_file, find_label, value_of
 
 FILES = {"train": "train.jsonl", "dev": "val.jsonl", "test": "test.jsonl"}
@@ -38,6 +38,9 @@ class EraserMovies(Task):
         files = {split: find_file(fetched.folder, name) for split, name in FILES.items()}
         splits = {split: _read(path) for split, path in files.items()}
         return make_data(splits, ("negative", "positive"), self.options, fetched.provenance, Account())
+
+    def units_of(self, text: str) -> tuple[str, ...]:
+        return cased(tuple(text.split()), self.options)
 
     def sample(self) -> TaskData:
         evidence = {

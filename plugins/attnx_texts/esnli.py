@@ -7,7 +7,7 @@ from attnx import DataError, Source, Task, TaskData
 
 from .marked import SAMPLE, SIZES, cut_punctuation, read_stars
 from .options import EsnliOptions
-from .passages import SPLITS, Account, Marks, Passage, agreed, make_data
+from .passages import SPLITS, Account, Marks, Passage, agreed, cased, make_data
 from .reading import find_label, read_table
 from .samples import COLOURS
 
@@ -53,6 +53,12 @@ class Esnli(Task):
         }
         said = {"agreement": self.options.agreement, "units": self.options.units}
         return make_data(splits, tuple(LABELS), self.options, {**fetched.provenance, **said}, account)
+
+    def units_of(self, text: str) -> tuple[str, ...]:
+        """The words of a sentence, or of a premise and a hypothesis with <sep> between them."""
+        sentences = [sentence.split() for sentence in text.split(SEPARATOR)]
+        parts = [cut_punctuation(words, [False] * len(words))[0] for words in sentences]
+        return cased(tuple(f" {SEPARATOR} ".join(" ".join(words) for words in parts).split()), self.options)
 
     def sample(self) -> TaskData:
         splits = {

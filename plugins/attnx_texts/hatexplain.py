@@ -9,7 +9,7 @@ from attnx import DataError, Source, Task, TaskData, parse_object, read_text
 
 from .marked import make_sample
 from .options import HateXplainOptions
-from .passages import Account, Marks, Passage, agreed, make_data
+from .passages import Account, Marks, Passage, agreed, cased, make_data
 from .reading import find_file, find_label, value_of
 
 LABELS = {"hatespeech": 0, "normal": 1, "offensive": 2}
@@ -43,6 +43,9 @@ class HateXplain(Task):
         }
         provenance = {**fetched.provenance, "agreement": self.options.agreement}
         return make_data(splits, tuple(LABELS), self.options, provenance, account)
+
+    def units_of(self, text: str) -> tuple[str, ...]:
+        return cased(tuple(text.split()), self.options)
 
     def sample(self) -> TaskData:
         evidence = {

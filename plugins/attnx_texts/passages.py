@@ -94,14 +94,15 @@ def _example(passage: Passage, split: str, options: RationaleOptions, account: A
         account.add(split, "without rationale", "cut off" if lost else "nothing marked")
     return Example(
         id=passage.id,
-        units=_cased(passage.words[:most], options),
+        units=cased(passage.words[:most], options),
         label=passage.label,
-        query=None if passage.query is None else _cased(passage.query, options),
+        query=None if passage.query is None else cased(passage.query, options),
         rationale=marks if any(marks) else None,
     )
 
 
-def _cased(words: tuple[str, ...], options: RationaleOptions) -> tuple[str, ...]:
+def cased(words: tuple[str, ...], options: RationaleOptions) -> tuple[str, ...]:
+    """The words as units: in small letters unless the options say otherwise."""
     return tuple(word.lower() for word in words) if options.lowercase else words
 
 

@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 from attnx import DataError, Example, Source, TaskData
+from attnx.host.catalog import Catalog
 from attnx.registry.schema import read_registry
+from attnx.request.resolve import find_part
+from attnx.request.spec import Choice
 from attnx.testing import check
 from attnx_questions.babi import BabiOne, BabiTwo
 from attnx_questions.generated import DROPS, PLACES, TAKES, GeneratedStories
@@ -171,3 +174,22 @@ def test_another_seed_tells_other_stories_and_the_same_seed_the_same() -> None:
 
 def test_generated_stories_keep_the_laws_of_tasks() -> None:
     check("task", GeneratedStories(GeneratedOptions(facts=3)))
+
+
+@pytest.mark.parametrize("name", ["esnli", "hatexplain", "eraser-movies", "babi-1", "babi-generated"])
+def test_a_text_that_somebody_gives_becomes_the_units_it_would_have_been(name: str) -> None:
+    part = find_part(Catalog.installed(), "task", Choice(name=name))
+    task = part.make()
+    for example in task.sample().test:
+        assert task.units_of(" ".join(example.units)) == example.units
+        assert example.query is None or task.units_of(f"{' '.join(example.query)} ?")[
+            : len(example.query)
+        ] == (example.query)
+
+
+def test_stories_and_pairs_are_cut_as_people_write_them() -> None:
+    stories = GeneratedStories(GeneratedOptions())
+    assert stories.units_of("Mary went home. John left.") == tuple("mary went home . john left .".split())
+    assert stories.units_of("Where is Mary?") == ("where", "is", "mary")
+    pairs = find_part(Catalog.installed(), "task", Choice(name="esnli")).make()
+    assert pairs.units_of("A man sleeps. <sep> He's up!") == tuple("a man sleeps . <sep> he's up !".split())
