@@ -12,6 +12,8 @@ from ..formulas.chunks import COLUMNS, similar_lengths
 from ..protocols import Model
 from ..types import Batch, Example
 
+WIDEST = 2**17  # columns of a training batch: one text of 20 000 words must not widen thirty others to that
+
 
 @contextmanager
 def evaluating(model: Model) -> Iterator[None]:
@@ -90,4 +92,5 @@ def shuffled(split: Split, size: int, generator: torch.Generator) -> Iterator[Ba
     if uneven:
         parts = [parts[i] for i in torch.randperm(len(parts), generator=generator).tolist()]
     for rows in parts:
-        yield split.take(rows)
+        for some in similar_lengths(split.lengths[rows], WIDEST):  # all of them, but beside a very long one
+            yield split.take(rows[some])

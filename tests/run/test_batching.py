@@ -1,5 +1,6 @@
 """Batches: every example once, similar lengths together."""
 
+import pytest
 import torch
 
 from attnx import Example, similar_lengths
@@ -49,6 +50,17 @@ def test_one_long_text_widens_no_other() -> None:
     together = [rows * columns for rows, columns in model.sizes if columns < 5000]
     assert max(together) <= COLUMNS  # against 2001 x 5000 of the split padded as one
     assert all(rows <= 32 for rows, columns in model.sizes if columns == 5000)
+
+
+def test_a_very_long_text_is_trained_on_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("attnx.run.batching.WIDEST", 1000)
+    model = Recording()
+    split = Split(model, texts([3] * 40 + [900]), torch.device("cpu"))
+    model.sizes.clear()
+    seen = [example.id for batch in shuffled(split, 8, torch.Generator()) for example in batch.examples]
+    assert sorted(map(int, seen)) == list(range(41))
+    assert (1, 900) in model.sizes
+    assert max(columns for rows, columns in model.sizes if rows > 1) == 3
 
 
 def test_a_batch_is_as_wide_as_its_own_longest() -> None:
