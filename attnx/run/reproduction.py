@@ -192,7 +192,7 @@ def _concluded(
         values=tuple(values),
         claims=tuple(decide(claim, list(experiment.rows), samples) for claim in experiment.claims),
         curves=tuple(_curves(results.found, experiment.draws)),
-        left_out=tuple(_left_out(asked, failed)),
+        left_out=tuple(_left_out(asked, failed, rows)),
         ours=experiment.ours,
         runs=tuple(dict.fromkeys(f.fingerprint if isinstance(f, Report) else f.folder for f in every)),
         seconds=round(seconds, 1),
@@ -220,11 +220,11 @@ def _curves(found: Mapping[RowCell, tuple[Found, ...]], drawn: Sequence[str]) ->
                     yield curve.model_copy(update={"explanation": cell.row})
 
 
-def _left_out(asked: Undertaking, failed: Mapping[RowCell, str]) -> Iterator[LeftOut]:
-    """Rows, or some of their cells, without a result, by the reason."""
+def _left_out(asked: Undertaking, failed: Mapping[RowCell, str], run: Sequence[str]) -> Iterator[LeftOut]:
+    """Rows, or parts of rows that were run, without a result, by the reason."""
     reasons: dict[str, list[str]] = {}
     for cell, reason in failed.items():
-        reasons.setdefault(reason, []).append(cell.row)
+        reasons.setdefault(reason, []).append(f"part of {cell.row}" if cell.row in run else cell.row)
     for reason, rows in reasons.items():
         yield LeftOut(rows=tuple(dict.fromkeys(rows)), reason=reason)
     if asked.left_out:

@@ -60,6 +60,14 @@ TINY = """
     columns: {nnz: {measure: nnz}}
     rows:
       sst: {task: sst, model: average-add}
+  tiny-partly:
+    summary: Points that all have, and sentences that nobody has here.
+    source: 'A paper, table 4'
+    metrics: [nnz]
+    columns: {nnz: {measure: nnz}}
+    rows:
+      both: {task: [sdc-2d, sst]}
+    small: {tasks: {'sdc-2d:train=60,dev=20': test=40, sst: ''}, training: {epochs: 1}, seeds: '0'}
 """
 
 
@@ -139,6 +147,14 @@ def test_missing_data_is_one_line_that_says_where_to_put_it(cli) -> None:
     assert len(err.splitlines()) == 1
     assert "train.txt" in err
     assert "--data-dir" in err
+
+
+def test_a_row_of_which_a_part_cannot_be_run_says_so() -> None:
+    found = attnx.reproduce("tiny-partly", workers=1, progress=False)
+    assert found.value("both", "nnz").cells == 1
+    (left,) = found.left_out
+    assert left.rows == ("part of both",)
+    assert "train.txt" in left.reason
 
 
 def test_mistakes_are_one_line(cli) -> None:
