@@ -71,16 +71,20 @@ def carry_out_reproduction(
 def _with_data(
     cells: Sequence[RowCell], catalog: Catalog, source: Source
 ) -> tuple[list[RowCell], dict[RowCell, str]]:
-    """The cells whose data is here or can be fetched, and for the others where to put which files."""
+    """The cells whose data is here, or fetched now, and for the others where to put which files."""
+    told: dict[str, str] = {"": ""}  # by dataset; empty: it is here
     missing: dict[RowCell, str] = {}
     for cell in cells:
         component = resolve(cell.asked, catalog).task.component
         name = component.dataset if component else ""
-        if name and not source.dataset(name).sources:
+        if name not in told:
             try:
-                source.fetch(name)  # of local files alone: nothing is downloaded
+                source.fetch(name)
+                told[name] = ""
             except DataError as error:
-                missing[cell] = str(error)
+                told[name] = str(error)
+        if told[name]:
+            missing[cell] = told[name]
     return [cell for cell in cells if cell not in missing], missing
 
 
