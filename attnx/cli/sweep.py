@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ..errors import MachineError
 from .installed import installed_catalog, switched_off
 from .options import DataDir, Device, Executor, Json, Limit, Scheduler, Seeds
 
@@ -97,7 +98,10 @@ def sweep(
 
     from ..store.sweeps import write_sweep
 
-    folder = write_sweep(report, cells, out)
+    try:
+        folder = write_sweep(report, cells, out)
+    except OSError as error:  # all that was found is printed, and every cell kept
+        raise MachineError(f"The page of the sweep is not kept: {error.strerror or error}.") from error
     if not json:
         print(f"page: {folder}/sweep.html", file=sys.stderr)
     if report.failed:

@@ -3,12 +3,14 @@
 import contextlib
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from test_shards import SPEC, content
@@ -145,3 +147,15 @@ def test_workers_that_share_no_folder_carry_their_results_back(tmp_path, monkeyp
     with cluster(homes) as (address, _, _):
         found = sweep({**GRID, "seeds": "0-1"}, Workers("dask", 0, address))
     assert json.dumps(reports(found)) == json.dumps(local)
+
+
+def test_a_worker_with_another_version_of_a_plugin_refuses(tmp_path, home):
+    import attnx_sdc
+
+    other = tmp_path / "other" / "attnx_sdc"
+    shutil.copytree(Path(attnx_sdc.__file__).parent, other)
+    (other / "__init__.py").write_text((other / "__init__.py").read_text() + "# another version\n")
+    with cluster([{"PYTHONPATH": str(other.parent)}]) as (address, _, _):
+        found = sweep(workers=Workers("dask", 0, address))
+    assert not found.rows
+    assert all("other versions of attnx, its plugins" in one.reason for one in found.failed)
