@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from ..types import Example, TaskData
 
 
+ROWS = 4096  # of an array that are hashed at once
+
 __all__ = ["Fetched", "Source", "fingerprints", "load_data"]
 
 
@@ -104,8 +106,8 @@ def fingerprints(data: TaskData) -> tuple[str, str]:
     _add_examples(hashed, data.test)
     for array in (data.features, data.oracle):
         if array is not None:
-            hashed.update(_bytes(array))
-            trained_on.update(_bytes(array[rows]))
+            _add_rows(hashed, array, np.arange(len(array)))
+            _add_rows(trained_on, array, np.array(rows, dtype=int))
     return hashed.hexdigest(), trained_on.hexdigest()
 
 
@@ -115,5 +117,8 @@ def _add_examples(hashed: hashlib._Hash, examples: tuple[Example, ...]) -> None:
     hashed.update(b"|")
 
 
-def _bytes(array: np.ndarray[Any, Any]) -> bytes:
-    return f"{array.dtype}{array.shape}".encode() + np.ascontiguousarray(array).tobytes()
+def _add_rows(hashed: hashlib._Hash, array: np.ndarray[Any, Any], rows: np.ndarray[Any, Any]) -> None:
+    """These rows of an array, some at a time: all at once they would be in memory twice."""
+    hashed.update(f"{array.dtype}{(len(rows), *array.shape[1:])}".encode())
+    for start in range(0, len(rows), ROWS):
+        hashed.update(np.ascontiguousarray(array[rows[start : start + ROWS]]).tobytes())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from math import prod
 
@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 HIDDEN_LAYERS = {"linear": 0, "relu": 1, "mlp": 2}
 CONVOLUTIONS = 6
+AT_ONCE = 1024  # rows of a pass without gradients
 
 
 class Network(nn.Module):
@@ -28,18 +29,24 @@ class Network(nn.Module):
 
     def up_to(self, x: Tensor, layer: int) -> Tensor:
         """The output of hidden layer number `layer`; number 0 is the input."""
-        for module in self.layers[:layer]:
-            x = module(x)
-        return x
+        return _in_parts(self.layers[:layer], x)
 
     def from_layer(self, x: Tensor, layer: int) -> Tensor:
         """The network's output from the output of hidden layer number `layer`."""
-        for module in self.layers[layer:]:
-            x = module(x)
-        return self.head(x)
+        return _in_parts([*self.layers[layer:], self.head], x)
 
     def forward(self, x: Tensor) -> Tensor:
         return self.from_layer(x, 0)
+
+
+def _in_parts(modules: Iterable[nn.Module], x: Tensor) -> Tensor:
+    """Modules one after the other; without gradients on few rows at a time, or maps fill the memory."""
+    chain = nn.Sequential(*modules)
+    rows = x.flatten(0, -2)
+    if torch.is_grad_enabled() or len(rows) <= AT_ONCE or not len(chain):
+        found: Tensor = chain(x)
+        return found
+    return torch.cat([chain(part) for part in rows.split(AT_ONCE)]).unflatten(0, x.shape[:-1])
 
 
 def make_network(kind: str, shape: tuple[int, ...], outputs: int, width: int, channels: int) -> Network:

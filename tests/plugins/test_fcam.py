@@ -12,6 +12,7 @@ from attnx.testing.toy import ToySoftmax
 from attnx_sdc.digits import Digits
 from attnx_sdc.error_modes import ErrorMode1
 from attnx_sdc.fcam import Fcam
+from attnx_sdc.networks import make_network
 from attnx_sdc.options import DigitsOptions, FcamOptions, SdcTextOptions, Sizes
 from attnx_sdc.text import SdcText
 
@@ -133,3 +134,14 @@ def test_queries_are_refused_and_rare_words_are_unknown():
     model = Fcam.build(data, ToySoftmax(), FcamOptions())
     assert model.row_of_word.get("hapax") is None
     assert model.row_of_word
+
+
+def test_what_is_computed_in_parts_is_the_same(monkeypatch):
+    network = make_network("cnn", (3, 8, 8), 2, 5, 4)
+    x = torch.randn(4, 9, 3 * 8 * 8, generator=torch.Generator().manual_seed(0))
+    whole, hidden = network(x), network.up_to(x, 6)
+    monkeypatch.setattr("attnx_sdc.networks.AT_ONCE", 5)
+    with torch.no_grad():
+        assert torch.allclose(network(x), whole, atol=1e-6)
+        assert torch.allclose(network.up_to(x, 6), hidden, atol=1e-6)
+        assert network.up_to(x, 0) is x
