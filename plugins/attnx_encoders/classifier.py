@@ -37,7 +37,6 @@ class AttentionClassifier(nn.Module, Generic[O], ABC):
         "decode",
         "deletion",
         "linear-decoder",
-        "reads-query",
     )
 
     def __init__(self, data: TaskData, projection: AttentionProjection, options: O) -> None:
@@ -133,6 +132,8 @@ class SequenceClassifier(AttentionClassifier[S]):
     With boundaries a start and an end mark stand around the words: columns that the encoder reads
     and attention does not.
     """
+
+    provides: tuple[str, ...] = (*AttentionClassifier.provides, "reads-query")
 
     def __init__(self, data: TaskData, projection: AttentionProjection, options: S) -> None:
         super().__init__(data, projection, options)

@@ -26,17 +26,6 @@ class Han(AttentionClassifier[HanOptions]):
     The attention over words is softmax, whatever projection is tested over sentences.
     """
 
-    provides = (  # all that its kind does but "reads-query"
-        "attention",
-        "reattend",
-        "projection",
-        "gradient",
-        "hidden",
-        "decode",
-        "deletion",
-        "linear-decoder",
-    )
-
     def __init__(self, data: TaskData, projection: AttentionProjection, options: HanOptions) -> None:
         if any(example.query is not None for example in data.train):
             raise UsageError("han reads no queries: for this task choose bilstm, cnn, mlp or transformer.")
