@@ -32,6 +32,7 @@ class HfEncoder(nn.Module):
         "linear-decoder",
         "layers",
         "unseen-words",
+        "reads-query",
     )
 
     def __init__(self, data: TaskData, projection: AttentionProjection, options: HfOptions) -> None:

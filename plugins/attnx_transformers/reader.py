@@ -36,6 +36,7 @@ class LayerReader(nn.Module, ABC):
         "deletion",
         "layers",
         "unseen-words",
+        "reads-query",
     )
 
     def __init__(self, network: Network, options: ReadingOptions, query: Query) -> None:

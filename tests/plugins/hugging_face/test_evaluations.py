@@ -142,6 +142,16 @@ def test_texts_that_were_cut_are_told(planted: Path, saved: Any) -> None:
     assert any("test examples are longer than the model reads" in warning for warning in report.warnings)
 
 
+@pytest.mark.parametrize("model", ["hf", "hf-classifier"])
+def test_a_question_is_read_beside_its_text(model: str, tmp_path: Path, saved: Any) -> None:
+    rows = [f"one two,{who},{label}" for who, label in [("four", "no"), ("five", "yes")] * 10]
+    (tmp_path / "asked.csv").write_text("\n".join(["text,asked,label", *rows]) + "\n")
+    task = f"csv:file={tmp_path / 'asked.csv'},query=asked"
+    asked = {"metrics": ["entropy"], "training": {"epochs": 0}, "progress": False}
+    report = attnx.evaluate(task, f"{model}:checkpoint={saved('encoder')}", **asked)
+    assert report.select("entropy").mean > 0
+
+
 def test_a_projection_that_a_classifier_cannot_use_is_refused(planted: Path, saved: Any) -> None:
     with pytest.raises(UsageError, match="projection"):
         evaluate(planted, f"hf-classifier:checkpoint={saved('classifier')}", projection="sparsemax")
