@@ -254,8 +254,10 @@ def test_whole_commands(home: Path, command: str) -> None:
         for _, line in ledger.lines():
             assert line.kind != "unreadable"
         assert work() == whole, number
-        assert not [path for path in home.rglob(f"{HIDDEN}*") if path.parent.name != "data"], number
+        # The next writer clears what a killed one left; whole weights and data are not written again.
+        left = [path for path in home.rglob(f"{HIDDEN}*") if path.parent.name not in ("data", "weights")]
+        assert not left, number
         shutil.rmtree(home)
         home.mkdir()
     print(f"{command}: killed at {number} changes")
-    assert number >= 15
+    assert number >= 5  # of a sweep's driver; its workers' are counted by what they bring
