@@ -146,7 +146,7 @@ def test_no_linear_focus_is_right_in_error_mode_2():
     assert (scores.argmax(1) == truth[:, None]).mean(0).max() < 0.75
 
 
-@pytest.mark.parametrize("mode", [1, 2, 3])
+@pytest.mark.parametrize("mode", [1, *(pytest.param(mode, marks=pytest.mark.slow) for mode in (2, 3))])
 def test_training_finds_accurate_models_that_focus_wrongly(mode):
     report = attnx.evaluate(f"sdc-error-mode-{mode}", metrics=["focus"], seeds=range(5), progress=False)
     accurate = [quality.accuracy >= 0.97 for quality in report.quality]

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,15 @@ def test_an_interrupted_run_says_so_and_leaves_nothing_half_written(
 ) -> None:
     run = [sys.executable, "-c", "from attnx.cli.app import main; main()", *command, *LONG]
     environment = os.environ | {"ATTNX_HOME": str(tmp_path)}
-    with subprocess.Popen(run, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
+    with subprocess.Popen(
+        run,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+        preexec_fn=partial(
+            signal.signal, signal.SIGINT, signal.SIG_DFL
+        ),  # the background of a shell ignores it
+    ) as process:
         assert process.stderr is not None
         first = process.stderr.readline()  # training has begun, and says so after a while
         assert b"training" in first

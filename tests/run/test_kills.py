@@ -135,7 +135,8 @@ def undisturbed(tmp_path, monkeypatch):
     return {report.fingerprint: without_timings(report) for report in found}
 
 
-@pytest.mark.parametrize("wanted", [("driver", "worker"), pytest.param((), marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("wanted", [("driver", "worker"), ()])
 def test_a_sweep_killed_again_and_again_ends_as_one_undisturbed(tmp_path, undisturbed, wanted):
     kills = len(wanted) or 60
     home = tmp_path / "killed"

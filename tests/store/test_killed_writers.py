@@ -158,6 +158,7 @@ def test_the_note_and_the_page_over_all_runs(reports: tuple[Report, StudyReport]
     holds(Deed(work, seen, ([folder.name], True, False), ([folder.name], True, True)), root, least=10)
 
 
+@pytest.mark.slow
 def test_figures_and_pages_that_are_exported(reports: tuple[Report, StudyReport], tmp_path: Path) -> None:
     root = tmp_path / "figures"
     names = {path.name for path in write_figures(reports[0], reports[0].examples(), "svg", root)}
