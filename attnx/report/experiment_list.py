@@ -12,7 +12,7 @@ WIDEST = 100
 
 def experiment_list(known: Mapping[str, Experiment]) -> str:
     """Every experiment in a few lines."""
-    head = "Durations are of two cores: small from the CPU time of a run, paper reckoned from that."
+    head = "Durations are estimates for two cores, those of paper rough ones."
     return "\n\n".join([head, *(_entry(name, known[name]) for name in sorted(known))])
 
 
