@@ -202,9 +202,8 @@ def rows_of(report: Report, training: str) -> list[CellRow]:
             title = measure_name(row.metric, row.measure)
             name = f"{title} with {row.reference}" if row.reference else title
             found.setdefault(verdict.explanation, {})[name] = _value(report, verdict, row)
-    explanations = dict.fromkeys(
-        [*found, *(s.explanation for s in report.summaries if s.explanation is not None)]
-    )
+    asked = (s.explanation for s in report.summaries if s.explanation is not None and not s.yardstick)
+    explanations = dict.fromkeys([*found, *asked])
     return [
         CellRow(
             task=report.labels["task"],
