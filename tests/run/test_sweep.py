@@ -8,6 +8,7 @@ import pytest
 import attnx
 from attnx import UsageError
 from attnx.host.catalog import Catalog
+from attnx.report.sweeps import rows_of
 from attnx.request.grid import read_grid, sort_out
 from attnx.run.executors import Workers
 from attnx.run.sweep import carry_out_sweep
@@ -57,6 +58,15 @@ def check_page(found, folder):
     assert f"Run {second} beside {first}." in page
     assert json.loads((folder / "sweep.json").read_text())["rows"][0]["run"] == first
     assert {"heat-map-accuracy.svg", "heat-map-nnz.svg"} <= {path.name for path in folder.iterdir()}
+
+
+def test_methods_that_are_there_for_comparison_alone_have_no_row():
+    references = ["gradient", "gradient:reduce=l1"]
+    report = attnx.evaluate(
+        GRID["task"], metrics=["kendall"], references=references, training={"epochs": 1}, progress=False
+    )
+    assert any(s.yardstick for s in report.summaries)
+    assert [row.explanation for row in rows_of(report, "")] == ["attention"]
 
 
 def test_cells_have_the_reports_of_single_runs_and_are_computed_once(tmp_path, monkeypatch):
