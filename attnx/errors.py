@@ -101,3 +101,9 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     lowered = {other.lower(): other for other in sorted(known)}
     near = get_close_matches(name.lower(), lowered, n=1, cutoff=0.6)
     return f" Did you mean '{lowered[near[0]]}'?" if near else ""
+
+
+def in_one_line(error: BaseException) -> str:
+    """An error as a table has room for it."""
+    text = str(error) if isinstance(error, AttnxError) else f"{type(error).__name__}: {error}"
+    return " ".join(text.split())[:500]

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from ..data.access import Source
-from ..errors import AttnxError
 from ..host.catalog import Catalog
 from ..progress import Progress
 from ..request.spec import Choice, RunSpec
@@ -55,9 +54,3 @@ def carry_out_study_unit(unit: StudyUnit) -> StudyFound:
         data=report.data,
         folder=write_study(report, home() / "studies").name,
     )
-
-
-def in_one_line(error: BaseException) -> str:
-    """An error as a person is told."""
-    text = str(error) if isinstance(error, AttnxError) else f"{type(error).__name__}: {error}"
-    return " ".join(text.split())[:500]

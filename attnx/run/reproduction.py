@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from ..data.access import Source
-from ..errors import DataError, UsageError
+from ..errors import DataError, UsageError, in_one_line
 from ..host.catalog import Catalog
 from ..progress import Progress
 from ..registry.experiments import Column
@@ -28,7 +28,7 @@ from ..store.identity import run_name
 from ..store.runs import Runs
 from .evaluation import choose_device
 from .executors import Workers, carry_out_units
-from .published_studies import StudyFound, StudyUnit, carry_out_study_unit, in_one_line
+from .published_studies import StudyFound, StudyUnit, carry_out_study_unit
 from .sweep import carry_out_sweep
 
 Found = Report | StudyFound

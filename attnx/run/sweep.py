@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..data.access import Source
 from ..disk import check_writable
-from ..errors import AttnxError
+from ..errors import in_one_line
 from ..escaping import printable
 from ..host.catalog import Catalog
 from ..progress import Progress
@@ -68,7 +68,7 @@ def carry_out_sweep(
         course = _Course(cells, software, setup, catalog, workers)
         with watch:
             for done in course.carried_out():
-                cell, reason = done.unit.cell, "" if done.error is None else _told(done.error)
+                cell, reason = done.unit.cell, "" if done.error is None else in_one_line(done.error)
                 if reason:
                     failed.setdefault(cell, reason)
                 elif done.unit.seed is None:
@@ -168,9 +168,3 @@ class _Course:
         return Unit(
             cell, self.cells[cell].asked.model_dump_json(), self.software[cell], seed, self.setup, brought
         )
-
-
-def _told(error: BaseException) -> str:
-    """An error in one line."""
-    text = str(error) if isinstance(error, AttnxError) else f"{type(error).__name__}: {error}"
-    return " ".join(text.split())[:500]
