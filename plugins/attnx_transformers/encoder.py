@@ -65,7 +65,9 @@ class HfEncoder(nn.Module):
 
     def run(self, batch: Batch, embeddings: Tensor, *, attention: Tensor | None = None) -> Trace:
         packing = self.network.packing(batch, embeddings)
-        states = self.network(packing, packing.pack(embeddings)).last_hidden_state  # [B, T, H]
+        vectors = packing.pack(embeddings)  # [B, T, E]
+        passes = [self.network(packing.take(rows), vectors[rows]) for rows in packing.passes()]
+        states = torch.cat([output.last_hidden_state for output in passes])  # [B, T, H]
         hidden = packing.by_column(states, self.pieces)  # [B, L, H]
         scores: Tensor = self.scorer(hidden)  # [B, L]
         a = self.projection(scores, batch.mask) if attention is None else attention  # [B, L]

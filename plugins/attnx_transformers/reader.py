@@ -69,8 +69,17 @@ class LayerReader(nn.Module, ABC):
         with ExitStack() as watched:
             if not self.whole:
                 watched.enter_context(self.network.stack.watch(self.layer, states))
-            a, logits = self._pass(packing, batch.mask, vectors, attention)
-        hidden = embeddings if self.whole else packing.unpack(states[0])  # [B, L, S·H]
+            passes = [
+                self._pass(
+                    packing.take(rows),
+                    batch.mask[rows],
+                    vectors[rows],
+                    None if attention is None else attention[rows],
+                )
+                for rows in packing.passes()
+            ]
+        a, logits = map(torch.cat, zip(*passes, strict=True))
+        hidden = embeddings if self.whole else packing.unpack(torch.cat(states))  # [B, L, S·H]
         return Trace(batch, embeddings, hidden, _scores(a), a, logits)
 
     def decode(self, batch: Batch, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -83,15 +92,12 @@ class LayerReader(nn.Module, ABC):
         packing = self._packing_of_states(trace.batch, trace.hidden)
         states, mask = packing.pack(trace.hidden), trace.batch.mask
         at_once = max(1, passes_at_once(packing.used.shape[1]) // max(1, len(states)))
+        everyone = torch.arange(len(states), device=states.device)
         found = []
         for part in several.split(at_once, dim=1):  # [B, k, L]
             k = part.shape[1]
-            _, logits = self._from_states(
-                packing.repeat(k),
-                mask.repeat_interleave(k, 0),
-                states.repeat_interleave(k, 0),
-                part.flatten(0, 1),
-            )
+            rows = everyone.repeat_interleave(k)
+            _, logits = self._from_states(packing.take(rows), mask[rows], states[rows], part.flatten(0, 1))
             found.append(logits.unflatten(0, (-1, k)))  # [B, k, C]
         logits = torch.cat(found, 1)
         return logits if attention.ndim == 3 else logits[:, 0]

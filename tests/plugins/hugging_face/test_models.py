@@ -81,6 +81,23 @@ def test_logits_are_those_of_the_stock_classifier(kind: str, queries: Any, saved
         torch.testing.assert_close(ours[row], expected, atol=1e-5, rtol=1e-4)
 
 
+@pytest.mark.parametrize("kind", ["encoder", "classifier", "albert", "language-model"])
+@pytest.mark.parametrize("attended", [False, True], ids=["own attention", "attention given"])
+def test_several_passes_say_what_one_says(
+    kind: str, attended: bool, saved: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = make(kind, saved(kind))
+    batch = model.encode(data().test)
+    uniform = batch.mask / batch.mask.sum(1, keepdim=True)
+    found = []
+    for positions in (1, 2**11):
+        monkeypatch.setattr("attnx_transformers.packing.IN_CACHE", positions)
+        with torch.no_grad():
+            found.append(model.run(batch, model.embed(batch), attention=uniform if attended else None))
+    for name in ("hidden", "attention", "logits"):
+        torch.testing.assert_close(getattr(found[0], name), getattr(found[1], name))
+
+
 @pytest.mark.parametrize("kind", ["language-model", "llama"])
 def test_a_language_model_answers_with_the_next_word(kind: str, saved: Any) -> None:
     ours = _logits(make(kind, saved(kind), labels=("five", "fourfive"), template="no {text} yes it"), data())
