@@ -19,7 +19,7 @@ from pathlib import Path
 
 from .timing import Row
 
-TASK = "sdc-text:train=400,dev=100,test=300"
+TASK = "sdc-text:train=1600,dev=100,test=800"
 MODELS = ("average-add", "mlp-add", "cnn-small")
 PROJECTIONS = ("softmax", "sparsemax")
 RATES = ("0.001", "0.002", "0.005", "0.01")

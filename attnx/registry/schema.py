@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -105,6 +106,7 @@ def read_registry(plugins: Iterable[Plugin]) -> Registry:
     return joined
 
 
+@lru_cache(maxsize=64)  # a worker asks for every cell, and a tenth of a second is long then
 def parse_registry(text: str, origin: str) -> Registry:
     """Parse and validate registry text; an error carries the file and the key path."""
     try:

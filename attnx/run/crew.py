@@ -125,15 +125,15 @@ class Crew:
             yield done
 
 
-def carry_out_together(asked: RunSpec, catalog: Catalog, workers: Workers, setup: Setup) -> Outcome:
+def carry_out_together(asked: RunSpec, catalog: Catalog, workers: Standing, setup: Setup) -> Outcome:
     """One cell of a sweep, measured by all its workers."""
-    with one_thread(), ExitStack() as stack:
+    with one_thread():
         return carry_out(
             resolve(asked, catalog),
             source=source_of(setup, catalog),
             keep=setup.keep,
             progress=Progress("off"),
-            crew=Crew(Standing(workers, stack), setup, asked),
+            crew=Crew(workers, setup, asked),
         )
 
 

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import BrokenExecutor, Executor, Future, wait
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeVar
 
-from ..data.access import Source
 from ..host.catalog import Catalog
 from ..progress import Progress
 from ..report.numbers import duration
 from ..request.grid import Cell
-from ..request.plan import Plan
 from ..request.resolve import resolve
 from ..store.weights import Weights
-from ..types import TaskData
 from .evaluation import choose_device, run
 from .executors import one_thread
 from .loading import remembered
 from .training import train
+from .units import Unit, at_home, prepared
 from .workshop import Workshop, seeded
 
 T = TypeVar("T")
@@ -67,72 +67,79 @@ class Estimate:
     def told(self, seconds: float | None, workers: int) -> str:
         """The estimate in a line, with what it rests on."""
         if seconds is None:
-            return f"no estimate of the time: {' '.join(self.untried.split())[:300]}"
+            why = self.untried or "no trial has ended yet"
+            return f"no estimate of the time: {' '.join(why.split())[:300]}"
         most = "at most about" if self.stops_early else "about"
         said = f"estimate: {most} {duration(seconds)} on {workers} worker{'s' * (workers > 1)}"
         pairs = f"{self.tried} pair{'s' * (self.tried > 1)} of task and model"
-        return f"{said} once they have started, from a trial of {pairs} on this machine"
+        return f"{said}, from a trial of {pairs} on {'them' if workers > 1 else 'it'}"
 
 
-def estimate(cells: Mapping[int, Cell], catalog: Catalog, source: Source) -> Estimate:
-    """Try every pair of task and model on a few examples, as long as there is patience for it."""
-    found = Estimate()
-    tried: dict[tuple[str, str], _Trial | None] = {}
-    started = time.monotonic()
-    loaded: tuple[str, TaskData] | None = None
-    with one_thread():
-        for number, cell in cells.items():
-            plan = resolve(cell.asked, catalog)
-            found.stops_early |= bool(plan.training.patience)
-            pair = plan.task.label, plan.model.label
-            if pair not in tried:
-                if time.monotonic() - started > PATIENCE:
-                    continue
-                tried[pair] = None
-                try:
-                    if loaded is None or loaded[0] != pair[0]:
-                        loaded = pair[0], remembered.load(plan, source)
-                    tried[pair] = _try(cell, plan, loaded[1], catalog, source)
-                    found.tried += 1
-                except Exception as error:  # whatever it is, the cell itself will tell: this is a guess
-                    found.untried = found.untried or f"{cell.title}: {error}"
-            trial = tried[pair]
-            if trial is not None:
-                found.costs[number] = Cost(trial.epoch * plan.training.epochs, trial.measuring)
+def estimate(
+    units: Mapping[int, Unit], cells: Sequence[Cell], catalog: Catalog, executor: Executor
+) -> Estimate:
+    """Have workers try every pair of task and model on a few examples, as long as there is patience for it.
+
+    A unit of every cell says what workers need to know of it.
+    """
+    plans = {cell: resolve(cells[cell].asked, catalog) for cell in units}
+    trials: dict[tuple[str, str], Future[Trial]] = {}
+    found = Estimate(stops_early=any(plan.training.patience for plan in plans.values()))
+    with suppress(BrokenExecutor):  # workers that die are replaced when the cells are carried out
+        for cell, unit in units.items():
+            pair = plans[cell].task.label, plans[cell].model.label
+            if pair not in trials:
+                trials[pair] = executor.submit(try_unit, unit)
+    wait(trials.values(), timeout=PATIENCE)
+    ended = {pair: trial for pair, trial in trials.items() if not trial.cancel() and trial.done()}
+    for cell, plan in plans.items():
+        trial = ended.get((plan.task.label, plan.model.label))
+        if trial is None:
+            continue
+        error = trial.exception()
+        if error is None:
+            took = trial.result()
+            found.costs[cell] = Cost(took.epoch * plan.training.epochs, took.measuring)
+        else:  # whatever it is, the cell itself will tell: this is a guess
+            found.untried = found.untried or f"{cells[cell].title}: {error}"
+    found.tried = sum(trial.exception() is None for trial in ended.values())
     return found
 
 
 @dataclass(frozen=True, slots=True)
-class _Trial:
+class Trial:
     """Seconds of one epoch, and of measuring one seed."""
 
     epoch: float
     measuring: float
 
 
-def _try(cell: Cell, plan: Plan, data: TaskData, catalog: Catalog, source: Source) -> _Trial:
-    """Train a few batches of the model of all the data, and measure a few examples."""
-    size = min(len(data.train), BATCHES * plan.training.batch_size)
-    share = len(data.train) / size
-    few = replace(
-        data,
-        train=_spread(data.train, size),
-        dev=_spread(data.dev, max(8, round(len(data.dev) / share))),
-        test=_spread(data.test, TESTED),
-    )
-    seed = cell.asked.seeds[0]
-    once = {"seeds": (seed,), "training": {**cell.asked.training, "epochs": 1}}
-    small = resolve(cell.asked.model_copy(update=once), catalog)
-    with TemporaryDirectory() as folder, remembered.instead(small, source, few):
-        weights, quiet = Weights(Path(folder)), Progress("off")
-        report = run(small, "", source, weights, quiet, "none")
-        device = choose_device(plan.spec.device)
-        with seeded(seed):
-            model = Workshop(data, device, weights, quiet).untrained(plan, seed)
-            started = time.perf_counter()
-            train(model, few, small.training, seed=seed, device=device, progress=quiet, label="trial")
-            epoch = (time.perf_counter() - started) * share
-    return _Trial(epoch, report.seconds["measuring"] * len(data.test) / len(few.test))
+def try_unit(unit: Unit) -> Trial:
+    """Train a few batches of the model of all the data, and measure a few examples, as a worker does."""
+    with one_thread(), at_home(unit.setup):
+        plan, source = prepared(unit.spec, unit.software, unit.setup)
+        data = remembered.load(plan, source)
+        size = min(len(data.train), BATCHES * plan.training.batch_size)
+        share = len(data.train) / size
+        few = replace(
+            data,
+            train=_spread(data.train, size),
+            dev=_spread(data.dev, max(8, round(len(data.dev) / share))),
+            test=_spread(data.test, TESTED),
+        )
+        seed = plan.spec.seeds[0]
+        asked = plan.spec.model_copy(update={"seeds": (seed,)})
+        once = replace(plan, spec=asked, training=plan.training.model_copy(update={"epochs": 1}))
+        with TemporaryDirectory() as folder, remembered.instead(once, source, few):
+            weights, quiet = Weights(Path(folder)), Progress("off")
+            report = run(once, "", source, weights, quiet, "none")
+            device = choose_device(plan.spec.device)
+            with seeded(seed):
+                model = Workshop(data, device, weights, quiet).untrained(plan, seed)
+                started = time.perf_counter()
+                train(model, few, once.training, seed=seed, device=device, progress=quiet, label="trial")
+                epoch = (time.perf_counter() - started) * share
+    return Trial(epoch, report.seconds["measuring"] * len(data.test) / len(few.test))
 
 
 def _spread(examples: Sequence[T], count: int) -> tuple[T, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from ..data.access import Source
@@ -25,7 +26,7 @@ from ..store.runs import Runs
 from .crew import carry_out_together
 from .estimate import Estimate, estimate
 from .evaluation import choose_device
-from .executors import Done, Workers, carry_out_units, one_thread
+from .executors import Done, Standing, Workers, carry_out_units, one_thread
 from .units import Files, Result, Setup, Unit, carry_out_unit, marked, write_carried
 from .watch import Watch
 
@@ -55,8 +56,7 @@ def carry_out_sweep(
     for number, known in _kept(plans, source, keep).items():
         rows[number] = rows_of(known, cells[number].training)
     missing = {number: cell for number, cell in enumerate(cells) if number not in rows}
-    watch = _watch(cells, missing, catalog, source, workers, shown)
-    with marked(home()) as mark:
+    with marked(home()) as mark, ExitStack() as stack:
         setup = Setup(
             home=str(home().resolve()),
             mark=str(mark),
@@ -65,8 +65,8 @@ def carry_out_sweep(
             keep=keep,
         )
         software = {number: software_name(plans[number]) for number in missing}
-        course = _Course(cells, software, setup, catalog, workers)
-        with watch:
+        course = _Course(cells, software, setup, catalog, Standing(workers, stack))
+        with _watch(course, shown) as watch:
             for done in course.carried_out():
                 cell, reason = done.unit.cell, "" if done.error is None else in_one_line(done.error)
                 if reason:
@@ -95,24 +95,17 @@ def _kept(plans: Sequence[Plan], source: Source, keep: Keep) -> dict[int, Report
     return {number: report for number, report in found.items() if report is not None}
 
 
-def _watch(
-    cells: Sequence[Cell],
-    missing: Mapping[int, Cell],
-    catalog: Catalog,
-    source: Source,
-    workers: Workers,
-    shown: Progress,
-) -> Watch:
+def _watch(course: _Course, shown: Progress) -> Watch:
     """What tells how far it is; before, how long it will take, where somebody reads it."""
-    kept = len(cells) - len(missing)
-    if kept and shown.mode != "off":
-        print(f"{kept} of {len(cells)} cells are kept already", file=sys.stderr)
-    seeds = {number: len(cell.asked.seeds) for number, cell in missing.items()}
-    count = workers.number
+    cells, count = course.cells, course.workers.workers.number
+    seeds = {number: len(cells[number].asked.seeds) for number in course.missing}
     guess = Estimate()
-    if missing and shown.mode != "off":
-        guess = estimate(missing, catalog, source)
-        print(printable(guess.told(guess.seconds(seeds, count), count)), file=sys.stderr, flush=True)
+    if shown.mode != "off":
+        if len(seeds) < len(cells):
+            print(f"{len(cells) - len(seeds)} of {len(cells)} cells are kept already", file=sys.stderr)
+        if seeds:
+            guess = course.estimate()
+            print(printable(guess.told(guess.seconds(seeds, count), count)), file=sys.stderr, flush=True)
     return Watch([cell.title for cell in cells], seeds, shown.mode, guess, count)
 
 
@@ -128,13 +121,19 @@ class _Course:
         software: Mapping[int, str],
         setup: Setup,
         catalog: Catalog,
-        workers: Workers,
+        workers: Standing,
     ) -> None:
         self.cells, self.software, self.setup = cells, software, setup
         self.catalog, self.workers = catalog, workers
-        self.few = len(software) < workers.number
+        self.few = len(software) < workers.workers.number
         self.missing = {number: set(cells[number].asked.seeds) for number in software}
         self.brought: dict[int, Files] = dict.fromkeys(self.missing, ())
+
+    def estimate(self) -> Estimate:
+        """What the cells are expected to take."""
+        with self.workers.open() as executor:
+            units = {cell: self._unit(cell, None) for cell in self.missing}
+            return estimate(units, self.cells, self.catalog, executor)
 
     def carried_out(self) -> Iterator[Done[Unit]]:
         """Every unit as it ends."""

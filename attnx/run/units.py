@@ -80,10 +80,10 @@ def carry_out_unit(unit: Unit) -> Result:
     """Train or measure, as a worker does."""
     compute_with_one_thread()
     remembered.most = 2
-    with _at_home(unit.setup):
+    with at_home(unit.setup):
         write_carried(tuple(one for one in unit.brought if not (home() / one[0]).is_file()))
         before = set() if unit.setup.shared else set(_files(home()))
-        plan, source = _prepared(unit.spec, unit.software, unit.setup)
+        plan, source = prepared(unit.spec, unit.software, unit.setup)
         fingerprint, seen = "", b""
         if unit.seed is None:
             fingerprint = _measure(plan, source, unit.setup.keep)
@@ -109,8 +109,8 @@ def _trained(plan: Plan, seed: int, brought: bytes, source: Source) -> Model:
         return workshop.trained(plan, seed, followed_metrics(plan))[0]
 
 
-@lru_cache(maxsize=1)  # shard after shard asks for the same; another driver has another mark
-def _prepared(spec: str, software: str, setup: Setup) -> tuple[Plan, Source]:
+@lru_cache(maxsize=64)  # a cell is trained and measured, by shards maybe; another driver has another mark
+def prepared(spec: str, software: str, setup: Setup) -> tuple[Plan, Source]:
     """What is asked, if this worker has the packages of the driver, and where data is found."""
     catalog = Catalog.installed(setup.without)
     plan = resolve(RunSpec.model_validate_json(spec), catalog)
@@ -156,7 +156,7 @@ def marked(folder: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def _at_home(setup: Setup) -> Iterator[None]:
+def at_home(setup: Setup) -> Iterator[None]:
     """Keep things in the driver's folder where it is shared, else in the worker's own."""
     if not setup.shared:
         yield

@@ -2,15 +2,19 @@
 
 import io
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from rich.console import Console
 
-from attnx.data.access import Source
 from attnx.host.catalog import Catalog
 from attnx.request.grid import read_grid, sort_out
+from attnx.request.resolve import resolve
 from attnx.run.estimate import Cost, Estimate, estimate
+from attnx.run.units import Setup, Unit
 from attnx.run.watch import Watch
+from attnx.store.home import home as home_folder
+from attnx.store.identity import software_name
 
 
 @pytest.fixture
@@ -80,25 +84,34 @@ def test_the_live_table_shows_what_something_happens_in_first(clock, monkeypatch
     ]
 
 
-def cells_of(**grid):
+def estimated(**grid):
     catalog = Catalog.installed()
     task = {"task": "sdc-error-mode-1:train=400,dev=40,test=160", "metrics": "nnz"}
-    return dict(enumerate(sort_out(read_grid(task | grid, None), catalog)[0])), catalog
+    cells = sort_out(read_grid(task | grid, None), catalog)[0]
+    setup = Setup(home=str(home_folder()), mark="", data_dir=None, without=(), keep="none")
+    units = {
+        number: Unit(
+            number, cell.asked.model_dump_json(), software_name(resolve(cell.asked, catalog)), None, setup
+        )
+        for number, cell in enumerate(cells)
+    }
+    with ThreadPoolExecutor(1) as executor:
+        return estimate(units, cells, catalog, executor)
 
 
 def test_a_trial_of_each_pair_counts_for_all_epochs_and_leaves_nothing(home):
-    cells, catalog = cells_of(training=["epochs=10", "epochs=40"])
-    found = estimate(cells, catalog, Source())
+    found = estimated(training=["epochs=10", "epochs=40"])
     assert (found.tried, found.untried, sorted(found.costs)) == (1, "", [0, 1])
     assert found.costs[1].training == pytest.approx(4 * found.costs[0].training)
     assert found.costs[1].measuring == found.costs[0].measuring > 0
     assert not list(home.rglob("*.safetensors"))
     said = found.told(found.seconds({0: 1, 1: 1}, 2), 2)
-    assert re.fullmatch(r"estimate: about \d+ s on 2 workers once .*, from a trial of 1 pair .*", said)
+    assert re.fullmatch(
+        r"estimate: about \d+ s on 2 workers, from a trial of 1 pair of task and model on them", said
+    )
 
 
 def test_a_trial_that_fails_is_told_and_stops_nothing():
-    cells, catalog = cells_of(training="learning_rate=1e39")
-    found = estimate(cells, catalog, Source())
+    found = estimated(training="learning_rate=1e39")
     assert found.costs == {}
     assert "diverged" in found.told(found.seconds({0: 1}, 2), 2)
