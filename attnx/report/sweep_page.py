@@ -12,7 +12,7 @@ from .comparison_page import CLASSES, MARKS, strip_beside_zero
 from .drawing import to_inline_svg
 from .numbers import duration, interval_of
 from .page import render
-from .sweeps import AXES, CellRow, SweepReport
+from .sweeps import AXES, SweepReport
 
 MOST_ROWS = 2000  # of comparisons: with more of them only what is beyond noise is listed
 
@@ -39,7 +39,7 @@ def sweep_page(report: SweepReport, links: Mapping[str, str]) -> str:
         interval=lambda value: interval_of(value.low, value.high) or "–",
         figures=[(drawing, Markup(to_inline_svg(drawing))) for drawing in report.heat_maps()],
         tasks=[(one, _tables(one, only_beyond)) for one in comparisons],
-        titles={row.run: _apart(report, row) for row in report.rows},
+        titles={row.run: report.apart(row) for row in report.rows},
         uncompared=uncompared,
         only_beyond=only_beyond,
         outcome_marks=MARKS,
@@ -57,11 +57,6 @@ def _title(report: SweepReport) -> str:
         elif axis in report.varying:
             parts.append(f"{len(found)} {axis}s")
     return " · ".join(filter(None, parts)) or "No cell"
-
-
-def _apart(report: SweepReport, row: CellRow) -> str:
-    """What sets a cell apart from the others."""
-    return " · ".join(report.short(row, axis) for axis in report.varying) or row.cell
 
 
 def _tables(comparison: Comparison, only_beyond: bool) -> list[tuple[Any, str, list[Any]]]:

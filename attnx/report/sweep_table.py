@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from rich.console import Console
 from rich.text import Text
 
+from ..errors import AttnxError
 from ..escaping import printable
+from .comparison import Difference
 from .numbers import duration, format_number
 from .phrases import STATUS_IN_WORDS
 from .records import Status
 from .sweeps import AXES, CellRow, SweepReport
 from .tables import print_table, screen
 
+FEW = 12  # cells whose differences are printed; those of more are on the page
 MOST = 2  # measures that a line has room for; all of them are in the JSON
 
 
@@ -23,8 +28,50 @@ def print_sweep(report: SweepReport, console: Console | None = None) -> None:
     numbers = ["accuracy", "faithful", "usable", *shown]
     console.print(Text(_header(report)))
     print_table(console, names, numbers, [_cells(report, row, shown) for row in report.rows])
+    for line in _differences(report):
+        console.print(Text(printable(line)))
     for undone in report.failed:
         console.print(Text(printable(f"failed: {undone.cell}: {undone.reason}"), style="red"))
+
+
+def _differences(report: SweepReport) -> Iterator[str]:
+    """What is better or worse in every cell than in the first of its task; nothing of a sweep of many."""
+    titles = {row.run: report.apart(row) for row in report.rows}
+    if not 1 < len(titles) <= FEW:
+        return
+    try:
+        comparisons = report.comparisons()
+    except AttnxError as error:  # the table stands without them
+        yield f"not compared: {error}"
+        return
+    for comparison in comparisons:
+        first, *others = comparison.runs
+        yield ""
+        yield (
+            f"Beside {titles[first.run]}, example by example ({comparison.examples} examples, "
+            f"{len(comparison.seeds)} seeds, p corrected for all rows):"
+        )
+        for run in others:
+            beyond = [row for row in comparison.beyond_noise if row.run == run.letter]
+            sided = [_said(row) for row in beyond if row.direction != "none"]
+            found = "; ".join(sided) or "nothing is better or worse beyond noise"
+            yield f"  {titles[run.run]}: {found}{_others(len(beyond) - len(sided))}"
+
+
+def _others(count: int) -> str:
+    """The differences of which nobody can say that they are better or worse."""
+    plural = "s" * (count > 1)
+    return (
+        f" ({count} measure{plural} without a better side differ{'s' * (count == 1)}: see the page)"
+        * bool(count)
+    )
+
+
+def _said(row: Difference) -> str:
+    """A difference in a few words."""
+    of = f" of {row.explanation}" if row.explanation else ""
+    with_ = f" with {row.reference}" if row.reference else ""
+    return f"{row.outcome} {row.title}{with_}{of} ({format_number(row.difference)} {row.interval or ''})"
 
 
 def _header(report: SweepReport) -> str:

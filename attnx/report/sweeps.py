@@ -112,6 +112,10 @@ class SweepReport(Record):
         name = value.partition(":")[0] if axis != "training" else ""
         return ":".join(filter(None, (name, ",".join(left)))) or "as given"
 
+    def apart(self, row: CellRow) -> str:
+        """What sets the cell of a row apart from the others."""
+        return " · ".join(self.short(row, axis) for axis in self.varying) or row.cell
+
     @property
     def table(self) -> pandas.DataFrame:
         """The rows as a pandas DataFrame: cell, verdicts, and mean and interval of every measure."""

@@ -3,7 +3,9 @@
 import re
 
 import pytest
+from rich.console import Console
 
+from attnx.report.comparison import ComparedRun, Comparison, Difference
 from attnx.report.drawing import to_svg
 from attnx.report.sweep_table import print_sweep
 from attnx.report.sweeps import CellRow, SweepReport, Undone, Value
@@ -78,6 +80,53 @@ def test_options_that_all_values_of_an_axis_have_are_said_once(capsys):
     assert "every task train=20" in out
     assert "every training epochs=2" in out
     assert "2 cells" in out
+
+
+def difference(outcome, direction="up", run="B"):
+    return Difference(
+        run=run,
+        metric="kendall",
+        measure="tau",
+        explanation="attention",
+        reference="loo",
+        direction=direction,
+        whole_split=False,
+        first=0.5,
+        other=0.25,
+        difference=-0.25,
+        low=-0.3,
+        high=-0.2,
+        p=0.001,
+        n=40,
+        outcome=outcome,
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([difference("worse")], "hard: worse kendall tau ↑ with loo of attention (-0.250 [-0.300, -0.200])"),
+        ([difference("within noise")], "hard: nothing is better or worse beyond noise"),
+        (
+            [difference("lower", "none")],
+            "hard: nothing is better or worse beyond noise "
+            "(1 measure without a better side differs: see the page)",
+        ),
+        ([difference("better", run="C")], "hard: nothing is better or worse beyond noise"),
+    ],
+)
+def test_what_differs_from_the_first_cell_is_said(rows, said, capsys, monkeypatch):
+    found = sweep(row(), row("hard"), row("sparse"))
+    runs = tuple(
+        ComparedRun(letter=letter, run=one.run, labels={}, seeds=(0, 1), examples=20, without=())
+        for letter, one in zip("ABC", found.rows, strict=True)
+    )
+    compared = Comparison(runs=runs, seeds=(0, 1), examples=20, rows=tuple(rows), notes=())
+    monkeypatch.setattr(SweepReport, "comparisons", lambda _: (compared,))
+    print_sweep(found, Console(width=200))
+    lines = capsys.readouterr().out.splitlines()
+    assert "Beside softmax, example by example (20 examples, 2 seeds, p corrected for all rows):" in lines
+    assert f"  {said}" in lines
 
 
 def test_a_model_that_goes_with_its_task_is_no_axis():
