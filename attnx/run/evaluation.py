@@ -108,13 +108,14 @@ def _stored(report: Report, runs: Runs, keep: Keep) -> Outcome:
     try:
         folder = runs.write(report, report.examples() if keep != "none" else None)
     except OSError as error:  # what is computed is not lost with the place to keep it
-        raise not_kept(report, runs.root, error) from error
+        raise not_kept(report, runs.root, error, page=runs.find(report.fingerprint) is not None) from error
     return Outcome(report.with_examples(KeptIn(folder)), folder, stored=False)
 
 
-def not_kept(report: Report | StudyReport, root: Path, error: OSError) -> NotKept:
-    """That a finished report could not be stored, and why."""
-    return NotKept(f"The report is finished but not kept in '{root}': {error.strerror or error}.", report)
+def not_kept(report: Report | StudyReport, root: Path, error: OSError, page: bool = False) -> NotKept:
+    """That a finished report, or its page alone, could not be stored, and why."""
+    what = "kept, but its page is not," if page else "finished but not kept"
+    return NotKept(f"The report is {what} in '{root}': {error.strerror or error}.", report)
 
 
 def run(
