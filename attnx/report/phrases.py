@@ -46,7 +46,7 @@ CLAUSES: Final[dict[Family, dict[Status, str]]] = {
         "unknown": "information gives no clear answer",
     },
     "ground-truth": {
-        "supported": "it finds the units that are known to matter",
+        "supported": "it finds the units that are known to matter more often than random scores do",
         "contradicted": "it points away from the units that are known to matter",
         "chance": "it finds the units that are known to matter no more often than random scores",
         "unknown": "whether it finds the units that are known to matter is not clear",
