@@ -9,7 +9,7 @@ from typing import Any, cast
 import torch
 from torch import nn
 
-from .errors import UsageError
+from .errors import PluginError, UsageError
 from .host.cards import CAPABILITIES
 from .protocols import Model
 from .run.wrapped import Inputs, Pieces, Reader, Wrapped
@@ -26,7 +26,7 @@ from .testing.model_laws import (
     reattend_own,
     reattend_several,
 )
-from .types import Example, TaskData
+from .types import Example, TaskData, Trace
 
 WORDS = ("one", "two", "three", "four", "five")  # of the trial, where no vocabulary is given
 CLASSES = ("no", "yes")
@@ -125,6 +125,7 @@ def _abilities(model: Wrapped, data: TaskData) -> tuple[tuple[str, ...], dict[st
         "linear-decoder": (linear_decoder,),
     }
     _attempt(lambda on: on.trace(), on)  # a module that does not run at all is said as it is
+    _require_finite(on.trace())  # NaN equals nothing: every trial would give it as another reason
     able: list[str] = []
     cannot: dict[str, str] = {}
     for word, laws in trials.items():
@@ -158,6 +159,13 @@ def _attempt(trial: Callable[[ModelOnTask], Any], on: ModelOnTask) -> None:
     except Exception as error:
         reason = " ".join(str(error).split())
         raise UsageError(f"The wrapped module fails on a text: {type(error).__name__}: {reason}.") from error
+
+
+def _require_finite(trace: Trace) -> None:
+    for example, kept in zip(trace.batch.examples, trace.logits.isfinite().all(1).tolist(), strict=True):
+        if not kept:
+            text = " ".join(example.units)[:40]
+            raise PluginError(f"The wrapped module's logits are not finite on a made-up text, '{text}'.")
 
 
 def _hidden_shape(on: ModelOnTask) -> None:

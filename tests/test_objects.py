@@ -77,6 +77,7 @@ def test_a_file_is_checked_whole_and_a_broken_law_fails(file: Path) -> None:
         ("nothing.py", 2, "There is no file 'nothing.py' to check."),
         ("no_module_of_that_name:model", 2, "There is no module 'no_module_of_that_name' to check"),
         ("my_net.py:WORDS", 2, "'WORDS' is no component"),
+        ("nan.py:model", 3, "logits are not finite on a made-up text, 'b c d'"),
         ("broken.py", 3, "file broken.py failed: ZeroDivisionError"),
     ],
 )
@@ -85,6 +86,7 @@ def test_a_mistake_is_one_line(
 ) -> None:
     monkeypatch.chdir(file.parent)
     Path("broken.py").write_text("1 / 0\n")
+    Path("nan.py").write_text(file.read_text().replace("return self.out(", "return self.out(float('nan') * "))
     said = run(place)
     assert getattr(said.exception, "exit_code", None) == code
     assert words in str(said.exception)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 import attnx
-from attnx import DataError, UsageError
+from attnx import DataError, PluginError, UsageError
 from attnx.testing import check, toy_data
 
 VOCABULARY = {"<unk>": 1, "one": 2, "two": 3, "three": 4, "four": 5, "five": 6}
@@ -186,3 +186,16 @@ def test_a_word_without_an_id_is_said() -> None:
     with pytest.raises(DataError, match="no word 'five': give unknown="):
         attnx.wrap(Net(), inputs=known).encode(toy_data().test)
     assert len(attnx.wrap(Net(), inputs=known, unknown=1).encode(toy_data().test)) == 6
+
+
+def test_a_submodule_that_is_shared_is_found_by_each_of_its_names() -> None:
+    net = Net()
+    net.second = net.attention
+    assert wrapped(net, attention="second").provides == wrapped(net).provides
+
+
+@pytest.mark.parametrize("value", [torch.nan, torch.inf])
+def test_logits_that_are_no_numbers_are_said_before_any_trial(value: float) -> None:
+    nn.init.constant_((net := Net()).out.bias, value)
+    with pytest.raises(PluginError, match="logits are not finite on a made-up text, 'one two three'"):
+        wrapped(net)

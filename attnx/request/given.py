@@ -132,6 +132,11 @@ def _required(kind: Kind, label: str, thing: Any) -> list[str]:
     if kind != "model":
         return names
     _refuse_stubs(label, thing)
+    if not hasattr(thing, "run"):  # a module as torch has them
+        raise UsageError(
+            f"'{label}' is a module and not yet a model, it has no 'run': wrap it, as attnx.wrap(net, ...), "
+            "or see attnx.Model."
+        )
     provides = _declared(kind, thing, "provides")
     if isinstance(thing, type):
         names.append("build")

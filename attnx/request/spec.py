@@ -64,6 +64,11 @@ class Choice(Options):
     def parse(cls, text: str) -> Choice:
         """Read NAME or NAME:key=value,key=value."""
         name, _, rest = text.partition(":")
+        if name.strip().endswith(".py"):
+            raise UsageError(
+                f"'{text}' is no name of a component: an object of your own is given in Python, as "
+                "attnx.evaluate(task, model)."
+            )
         options: dict[str, Any] = {}
         for item in filter(None, rest.split(",")):
             key, equals, value = item.partition("=")
@@ -182,5 +187,8 @@ def validate_options(options: type[Options], given: dict[str, Any], owner: str) 
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
+        if first["type"] == "missing" and key in known:
+            said = options.model_fields[key].description
+            raise UsageError(f"{owner} needs {key}=VALUE{f': {said}' if said else ''}.") from error
         where = f"option '{key}' of {owner}" if key else f"the options of {owner}"
         raise UsageError(f"Bad value {first['input']!r} for {where}: {first['msg']}.") from error

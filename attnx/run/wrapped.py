@@ -193,7 +193,7 @@ class Wrapped(nn.Module):
         return ids
 
     def _submodule(self, name: str) -> nn.Module:
-        known = dict(self.module.named_modules())
+        known = dict(self.module.named_modules(remove_duplicate=False))  # a shared one has several names
         if name not in known or not name:
             names = [other for other in known if other]
             near, there = did_you_mean(name, names), ", ".join(names)

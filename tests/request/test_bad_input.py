@@ -62,6 +62,8 @@ MISTAKES = [
     ("--projection entmax:alpha=1,learned=true", "the options of projection 'entmax'"),
     ("--projection sparsegen:lam", "Cannot read 'lam' in 'sparsegen:lam': options are key=value"),
     ("--projection sparsegen:lam=0,lam=0.5", "Option 'lam' is given twice"),
+    ("--model my_net.py:model", "an object of your own is given in Python, as attnx.evaluate(task, model)."),
+    ("--model hf-classifier", "model 'hf-classifier' needs checkpoint=VALUE: a folder in Hugging Face"),
     ("--train epochs=-1", "Bad value '-1' for option 'epochs' of training"),
     ("--train learning_rate=inf", "Bad value 'inf' for option 'learning_rate' of training"),
     ("--train epochs", "Cannot read 'epochs'"),

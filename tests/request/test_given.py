@@ -125,7 +125,10 @@ class NoModule:
         (NoProjection(), "provides 'projection' (attention made from scores"),
         (NoReattend(), "has no method 'reattend', or declare provides = (...) without 'reattend'"),
         (NoModule, "must be a torch.nn.Module and has no 'parameters'"),
-        (nn.Linear(2, 2), "provides 'projection'"),
+        (
+            nn.Linear(2, 2),
+            "'Linear' is a module and not yet a model, it has no 'run': wrap it, as attnx.wrap(",
+        ),
     ],
 )
 def test_a_missing_piece_is_one_line(model: Any, said: str) -> None:
