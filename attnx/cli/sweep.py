@@ -73,7 +73,8 @@ def sweep(
     cells, refused = sort_out(grid, catalog)
     for one in refused:
         print(f"left out: {one.cell.title}: {one.reason}", file=sys.stderr)
-    print(f"{len(cells)} cells, {len(grid.seeds)} seeds each", file=sys.stderr)
+    seeds_each = f"{len(grid.seeds)} seed{'s' * (len(grid.seeds) > 1)} each"
+    print(f"{len(cells)} cell{'s' * (len(cells) != 1)}, {seeds_each}", file=sys.stderr)
     if dry_run:
         print("\n".join(cell.title for cell in cells))
         return

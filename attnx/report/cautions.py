@@ -22,17 +22,20 @@ def useless_model(results: Sequence[SeedResult], data: TaskData) -> str:
     """Why the model is not worth explaining, if it is not shown to beat the best constant answer."""
     labels = results[0].observation.labels  # [N]
     correct = np.stack([r.observation.predicted == labels for r in results]).astype(float)  # [S, N]
-    answers = {int(np.bincount([e.label for e in data.train]).argmax()), int(np.bincount(labels).argmax())}
-    best = max(answers, key=lambda label: float((labels == label).mean()))
+    usual = int(np.bincount([e.label for e in data.train]).argmax())
+    best = max((usual, int(np.bincount(labels).argmax())), key=lambda label: float((labels == label).mean()))
     constant = np.broadcast_to(labels == best, correct.shape).astype(float)
     gain = paired_interval(correct[:, :, None], constant[:, :, None])
-    low, high = float(gain.low[0]), float(gain.high[0])
+    low, high = (float(np.clip(end[0], -1, 1)) for end in (gain.low, gain.high))
     if low > 0:
         return ""
+    worse = high < 0
+    order = f"; are its labels in the task's order, {', '.join(data.label_names[:9])}?" if worse else ""
     return (
-        f"the model is not shown to be better than always answering '{data.label_names[best]}' (accuracy "
+        f"the model is {'worse' if worse else 'not shown to be better'} than always answering "
+        f"'{data.label_names[best]}', the commonest of {'train' if best == usual else 'test'} (accuracy "
         f"{correct.mean():.3f} against {constant.mean():.3f}, difference {gain.mean[0]:+.3f} "
-        f"[{low:.3f}, {high:.3f}])"
+        f"[{low:.3f}, {high:.3f}]){order}"
     )
 
 
@@ -45,7 +48,7 @@ def cautions(
 ) -> tuple[str, ...]:
     """What a reader of the report must know before he believes a number of a model that provides these."""
     return (
-        *([f"{useless}: there is nothing to explain, whatever the rows below say"] if useless else []),
+        *([f"{useless}: nothing is judged, whatever single rows say"] if useless else []),
         *_of_training(results),
         *_of_length(results, data),
         *_of_scores(results, summaries),
@@ -63,9 +66,11 @@ def _of_training(results: Sequence[SeedResult]) -> Iterable[str]:
     first = results[0].observation.logits
     if len(results) > 1 and all(np.array_equal(result.observation.logits, first) for result in results):
         yield (
-            "all seeds gave the same model: it is one model counted several times, and intervals are too "
-            "narrow; give one seed"
+            "all seeds gave the same model: it is one model counted several times, and tells nothing of "
+            "other trainings; give one seed"
         )
+    elif len(results) == 1 and len(results[0].record.course) <= 1:
+        yield "one model as it was given: intervals cover other examples, not other trainings"
     elif len(results) == 1:
         yield (
             "one training seed: intervals cover other examples, not other trainings; give three or more, "

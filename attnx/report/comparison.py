@@ -13,6 +13,8 @@ from .selecting import Unselected, arguments_of
 if TYPE_CHECKING:
     import pandas
 
+ONE_SEED = "one seed: intervals are over examples, and tell nothing of models trained again"
+
 Outcome = Literal["better", "worse", "higher", "lower", "within noise", "the same", "undefined"]
 
 
@@ -79,6 +81,11 @@ class Comparison(Record):
     def beyond_noise(self) -> tuple[Difference, ...]:
         """The rows that noise does not explain."""
         return tuple(row for row in self.rows if row.outcome in ("better", "worse", "higher", "lower"))
+
+    @property
+    def tested(self) -> int:
+        """How many rows have a p-value, for all of which it is corrected."""
+        return sum(row.p is not None for row in self.rows)
 
     @property
     def title(self) -> str:

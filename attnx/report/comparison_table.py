@@ -39,9 +39,9 @@ def print_comparison(comparison: Comparison, console: Console | None = None) -> 
 
 
 def _said(comparison: Comparison) -> str:
-    beyond, rows = len(comparison.beyond_noise), len(comparison.rows)
+    beyond, rows, tested = len(comparison.beyond_noise), len(comparison.rows), comparison.tested
     return (
-        f"{beyond} of {rows} differences are beyond noise: p is corrected for all {rows} rows (Holm), "
+        f"{beyond} of {rows} differences are beyond noise: p is corrected for all {tested} rows (Holm), "
         "an interval is that of its row alone."
     )
 

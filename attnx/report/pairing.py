@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..errors import UsageError
-from .comparison import ComparedRun, Comparison, Difference, Outcome
+from .comparison import ONE_SEED, ComparedRun, Comparison, Difference, Outcome
 from .examples import Array, Column, Examples
 from .records import Report
 from .statistics import LEVEL, holm, mean_over_seeds, p_values, paired_interval
@@ -42,6 +42,7 @@ class _Side:
             column: s.seeds
             for s in self.report.summaries
             if s.group == "all"
+            and not s.yardstick
             and (column := Column(s.metric, s.measure, s.explanation, s.reference, s.direction))
             not in self.measured
         }
@@ -185,11 +186,23 @@ def _run(side: _Side, sides: Sequence[_Side]) -> ComparedRun:
     return ComparedRun(
         letter=side.letter,
         run=side.report.fingerprint,
-        labels=side.report.labels,
+        labels=_labels(side.report, [other.report for other in sides]),
         seeds=side.examples.seeds,
         examples=len(side.examples),
         without=tuple(column.title for column in others if column not in mine),
     )
+
+
+def _labels(report: Report, reports: Sequence[Report]) -> dict[str, str]:
+    """What a run is of: its parts, and the training and the limits in which these runs differ."""
+    found = dict(report.labels)
+    for name in ("training", "limit"):
+        mine, *others = (one.spec.model_dump(include={name})[name] for one in (report, *reports))
+        apart = {key: value for key, value in mine.items() if any(o.get(key) != value for o in others)}
+        if any(other != mine for other in others):
+            given = [f"{key}={value}" for key, value in apart.items() if value is not None]
+            found[name] = ",".join(given) or f"usual {name}"
+    return found
 
 
 def _notes(
@@ -207,7 +220,7 @@ def _notes(
         said = ", ".join(f"{s.letter} has {','.join(map(str, s.examples.seeds))}" for s in sides)
         yield f"only seeds that all runs have are compared: {','.join(map(str, seeds))} ({said})"
     if len(seeds) == 1:
-        yield "one seed: intervals are over examples, and tell nothing of models trained again"
+        yield ONE_SEED
     if whole:
         names = ", ".join(column.title for column in whole)
         yield f"not compared, as they are of each run's examples as a whole: {names}"

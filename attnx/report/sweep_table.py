@@ -9,7 +9,7 @@ from rich.text import Text
 
 from ..errors import AttnxError
 from ..escaping import printable
-from .comparison import Difference
+from .comparison import ONE_SEED, Difference
 from .numbers import duration, format_number
 from .phrases import STATUS_IN_WORDS
 from .records import Status
@@ -49,13 +49,15 @@ def _differences(report: SweepReport) -> Iterator[str]:
         yield ""
         yield (
             f"Beside {titles[first.run]}, example by example ({comparison.examples} examples, "
-            f"{len(comparison.seeds)} seeds, p corrected for all rows):"
+            f"{len(comparison.seeds)} seed{'s' * (len(comparison.seeds) > 1)}, p corrected for all rows):"
         )
         for run in others:
             beyond = [row for row in comparison.beyond_noise if row.run == run.letter]
             sided = [_said(row) for row in beyond if row.direction != "none"]
             found = "; ".join(sided) or "nothing is better or worse beyond noise"
             yield f"  {titles[run.run]}: {found}{_others(len(beyond) - len(sided))}"
+        if len(comparison.seeds) == 1:
+            yield f"  {ONE_SEED}"
 
 
 def _others(count: int) -> str:

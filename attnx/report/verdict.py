@@ -199,7 +199,10 @@ def _of_family(
 ) -> Verdict:
     status = "unknown" if useless else family_status(rows)
     words = "; ".join(row_in_words(row) for row in rows)
-    references = [row.reference for row in rows if row.reference and row.decides]
+    deciding = [row for row in rows if row.decides]
+    if status in ("supported", "contradicted"):
+        deciding = [row for row in deciding if row.status == status]
+    references = [row.reference for row in deciding if row.reference]
     says = NOT_JUDGED if useless else clause(family, status, references)
     return Verdict(
         heading=heading,

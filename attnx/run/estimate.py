@@ -69,8 +69,8 @@ class Estimate:
         if seconds is None:
             why = self.untried or "no trial has ended yet"
             return f"no estimate of the time: {' '.join(why.split())[:300]}"
-        most = "at most about" if self.stops_early else "about"
-        said = f"estimate: {most} {duration(seconds)} on {workers} worker{'s' * (workers > 1)}"
+        said = f"estimate: about {duration(seconds)} on {workers} worker{'s' * (workers > 1)}"
+        said += " unless training stops early" * self.stops_early
         pairs = f"{self.tried} pair{'s' * (self.tried > 1)} of task and model"
         return f"{said}, from a trial of {pairs} on {'them' if workers > 1 else 'it'}"
 

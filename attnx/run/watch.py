@@ -121,9 +121,10 @@ class Watch:
         return "trained, to be measured" if self.states[cell] == "measuring" else self.states[cell]
 
     def _tell(self, cell: int, reason: str) -> None:
-        """A line about a cell that has ended; a failure always has one."""
+        """A line about a cell that has ended; a failure always has one, and the last of all."""
         now = time.monotonic()
-        if self.mode != "plain" or (not reason and now - self._told < BETWEEN):
+        last = all(state in ("done", "failed") for state in self.states.values())
+        if self.mode != "plain" or (not reason and not last and now - self._told < BETWEEN):
             return
         self._told = now
         said = f"failed: {reason}" if reason else "done"

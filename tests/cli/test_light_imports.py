@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -52,9 +53,14 @@ print("heavy", [name for name in {HEAVY!r} if name in sys.modules])
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else str(value),
 )
-def test_nothing_heavy_is_imported(code: int, arguments: list[str]) -> None:
+def test_nothing_heavy_is_imported(code: int, arguments: list[str], tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, *arguments], capture_output=True, text=True, timeout=120, check=True
+        [sys.executable, "-c", PROGRAM, *arguments],
+        env=os.environ | {"ATTNX_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
     )
     assert done.stdout.splitlines()[-2:] == [f"code {code}", "heavy []"], done.stderr
 

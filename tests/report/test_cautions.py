@@ -60,14 +60,20 @@ def test_a_model_at_chance_is_not_worth_explaining():
     assert useless_model(results(right=0.9), data()) == ""
     told = useless_model(results(right=0.5), data())
     assert "not shown to be better than always answering" in told
-    assert any("nothing to explain" in line for line in cautions(results(right=0.5), [], data(), told))
+    assert any("nothing is judged" in line for line in cautions(results(right=0.5), [], data(), told))
 
 
 def test_the_commonest_label_of_test_counts_too():
     """Train is balanced, test is not: always answering its commonest label is as good as the model."""
     labels = (np.random.default_rng(9).random(EXAMPLES) < 0.9).astype(int)
     told = useless_model(results(right=0.9, labels=labels), data())
-    assert "always answering 'yes'" in told
+    assert "always answering 'yes', the commonest of test" in told
+
+
+def test_a_model_whose_labels_changed_places_is_asked_about_them():
+    told = useless_model(results(right=0.1), data())
+    assert told.startswith("the model is worse than always answering")
+    assert "are its labels in the task's order, " in told
 
 
 def test_a_single_seed_is_said_to_cover_no_other_training():
@@ -120,3 +126,8 @@ def test_seeds_that_gave_one_model_are_told():
     same = [results(seeds=1)[0]] * 2
     (said,) = cautions(same, [summary()], data(), "")
     assert said.startswith("all seeds gave the same model")
+
+
+def test_a_model_that_was_given_ready_is_not_told_to_train_more_seeds():
+    (told,) = cautions(results(seeds=1), [], data(), "")
+    assert told == "one model as it was given: intervals cover other examples, not other trainings"

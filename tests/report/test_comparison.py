@@ -150,6 +150,22 @@ def test_a_better_side_decides_between_better_and_worse(soft, by, said):
     assert found.beyond_noise == (row,)
 
 
+def test_how_references_agree_with_each_other_is_no_measure_of_the_split_as_a_whole(cli):
+    report = evaluate(task=f"{TASK}40", metrics="kendall", references=["gradient", "loo"])
+    assert any(summary.yardstick for summary in report.summaries)
+    found = compare_reports([report, moved(report, 0.5)])
+    assert not any(row.whole_split for row in found.rows)
+    assert found.tested == sum(row.outcome != "undefined" for row in found.rows)
+
+
+def test_runs_that_differ_in_training_alone_are_told_apart(soft):
+    spec = soft.spec.model_copy(update={"training": soft.spec.training | {"epochs": 9}})
+    longer = soft.model_copy(update={"spec": spec}).with_examples(soft.examples())
+    first, second = compare_reports([soft, longer]).runs
+    assert first.title == f"{' · '.join(soft.labels.values())} · epochs=4"
+    assert second.title.endswith(" · epochs=9")
+
+
 def test_only_what_is_common_is_compared_and_that_is_said(soft, sparse):
     notes = attnx.compare(soft, sparse).notes
     assert "only seeds that all runs have are compared: 1,2 (A has 0,1,2, B has 1,2,3)" in notes

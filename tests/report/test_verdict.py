@@ -131,6 +131,19 @@ def test_an_explanation_is_not_judged_by_its_agreement_with_itself():
     assert judge(found, ["loo"], own="attention", random="random", inversions={}) == ()
 
 
+def test_a_family_names_only_the_references_that_bear_it_out():
+    rng = np.random.default_rng(0)
+    rows = [
+        measurement("kendall", "agreement", TAU, name, rng.normal(effect, spread, EXAMPLES), reference)
+        for reference, spread, effect in (("gradient", 0.1, 0.5), ("loo", 9.0, 0.5))
+        for name, effect in (("random", 0.0), ("attention", effect))
+    ]
+    observation = Observation(np.zeros((EXAMPLES, 2)), np.zeros(EXAMPLES), tuple(rows), {}, {})
+    found = verdict([SeedResult(0, TrainingRecord(course=(), best_epoch=0), observation)], "agreement")
+    assert [row.status for row in found.rows] == ["supported", "unknown"]
+    assert found.reason.startswith("it ranks units more like gradient than random scores do:")
+
+
 def test_random_scores_themselves_are_chance_by_definition():
     found = results(("comprehensiveness", "erasure", COMPREHENSIVENESS, "attention", 0.4))
     told = judge(found, ["random"], own="attention", random="random", inversions={})
