@@ -15,8 +15,9 @@ def compare(
     runs: Annotated[
         list[str],
         typer.Argument(
-            metavar="RUN RUN...",
-            help="Two runs or more: names, beginnings of them, or folders; the others are held to the first.",
+            metavar="RUN [RUN...]",
+            help="Names, beginnings of them, or folders; the others are held to the first. Of a single run "
+            "its explanations are compared.",
             autocompletion=kept_names,
         ),
     ],
@@ -24,7 +25,7 @@ def compare(
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page too.")] = None,
     out: Out = None,
 ) -> None:
-    """Compare runs on the same examples: which differences are beyond noise.
+    """Compare runs, or the explanations of one, on the same examples: which differences are beyond noise.
 
     Examples are matched by id and seeds by number; what not every run has is left out, which is told.
     Intervals are paired, p-values corrected for all rows (Holm). Takes seconds; nothing is computed anew.
@@ -34,6 +35,8 @@ def compare(
       attnx compare 55e8 b0c1
 
       attnx compare 55e8 b0c1 --html comparison.html
+
+      attnx compare 55e8   (is rollout better than attention?)
     """
     from ..store.comparing import compare as compare_runs
 

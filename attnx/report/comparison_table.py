@@ -27,8 +27,8 @@ def print_comparison(comparison: Comparison, console: Console | None = None) -> 
     for run in comparison.runs[1:]:
         for name in explanations:
             rows = [row for row in comparison.rows if (row.run, row.explanation) == (run.letter, name)]
-            heading = [f"{run.letter} beside A"] * several + [name or "the model itself"]
-            lines += [[" · ".join(heading)]] * (headed and bool(rows))
+            heading = [f"{run.letter} beside A"] * several + ["the model itself" if name is None else name]
+            lines += [[" · ".join(filter(None, heading))]] * (headed and bool(rows))
             lines += [_cells(row, compared, 2 * headed) for row in rows]
     other = "other" if several else "B"
     names = ["measure", "reference"] if compared else ["measure"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -63,8 +63,35 @@ class _Side:
         return found.T[[self.examples.seeds.index(s) for s in seeds]][:, None, :]
 
 
-def compare_reports(reports: Sequence[Report]) -> Comparison:
-    """Each run beside the first, on the examples and seeds that all have."""
+def compare_explanations(report: Report) -> Comparison:
+    """Every explanation of one run beside its first, on the same examples and trained models."""
+    examples = report.examples()
+    asked = [s.explanation for s in report.summaries if s.explanation is not None and not s.yardstick]
+    names = list(dict.fromkeys(asked))
+    if len(names) < 2:
+        raise UsageError(
+            f"Run {report.fingerprint} has one explanation: name a second run, or evaluate with more of "
+            "--explanation."
+        )
+    return compare_reports([_of_explanation(report, examples, name) for name in names], models=False)
+
+
+def _of_explanation(report: Report, examples: Examples, name: str) -> Report:
+    """The part of a run that is about one explanation, whose measures are called as those of the others."""
+    at = [number for number, column in enumerate(examples.columns) if column.explanation == name]
+    part = replace(
+        examples,
+        columns=tuple(replace(examples.columns[number], explanation="") for number in at),
+        measures=examples.measures[:, :, at],
+    )
+    summaries = [s.model_copy(update={"explanation": ""}) for s in report.summaries if s.explanation == name]
+    labels = report.labels | {"explanation": name}
+    update = {"labels": labels, "summaries": tuple(s for s in summaries if not s.yardstick)}
+    return report.model_copy(update=update).with_examples(part)
+
+
+def compare_reports(reports: Sequence[Report], *, models: bool = True) -> Comparison:
+    """Each run beside the first, on the examples and seeds that all have; accuracy too, of several models."""
     if not 2 <= len(reports) <= len(LETTERS):
         raise UsageError(f"{len(reports)} runs given: compare two or more, and at most {len(LETTERS)}.")
     sides = [_Side(letter, r, r.examples()) for letter, r in zip(LETTERS, reports, strict=False)]
@@ -79,6 +106,8 @@ def compare_reports(reports: Sequence[Report]) -> Comparison:
     whole = _in_all([side.whole for side in sides])
     apart = any(len(side.examples) != len(ids) for side in sides)  # a split as a whole is another split then
     rows = [row for side in sides[1:] for row in _rows(sides[0], side, columns, seeds, ids)]
+    if not models:
+        rows = [row for row in rows if row.metric != ACCURACY.metric]
     if whole and not apart:
         rows += [row for side in sides[1:] for row in _whole_rows(sides[0], side, whole, seeds)]
     return Comparison(

@@ -15,16 +15,19 @@ if TYPE_CHECKING:
 def compare(*runs: Any, out: str | Path | None = None) -> Comparison:
     """Compare runs on the same examples and seeds: paired differences from the first, and which are no noise.
 
+    Of a single run its explanations are compared, with the first of them.
+
     Args:
-        runs: two or more; reports, what `attnx.load` gives, or names as `attnx runs` has them.
+        runs: reports, what `attnx.load` gives, or names as `attnx runs` has them.
         out: the folder in which names are looked up; by default `runs` in ATTNX_HOME.
     """
-    if len(runs) < 2:
-        raise UsageError(f"{len(runs)} run given: compare two or more.")
+    if not runs:
+        raise UsageError("No run given: compare two or more, or the explanations of one.")
 
-    from ..report.pairing import compare_reports
+    from ..report.pairing import compare_explanations, compare_reports
 
-    return compare_reports([_report(run, Path(out) if out else None) for run in runs])
+    reports = [_report(run, Path(out) if out else None) for run in runs]
+    return compare_explanations(reports[0]) if len(reports) == 1 else compare_reports(reports)
 
 
 def _report(run: Any, out: Path | None) -> Report:

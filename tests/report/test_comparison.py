@@ -158,6 +158,31 @@ def test_how_references_agree_with_each_other_is_no_measure_of_the_split_as_a_wh
     assert found.tested == sum(row.outcome != "undefined" for row in found.rows)
 
 
+def test_the_explanations_of_one_run_are_compared_as_runs_are(cli):
+    names = ["attention", "gradient", "loo"]
+    metrics = ["comprehensiveness", "sufficiency"]
+    report = evaluate(task=f"{TASK}40", metrics=metrics, references=[], explanations=names)
+    found = attnx.compare(report)
+    assert [run.labels["explanation"] for run in found.runs] == names
+    assert not any(row.metric == "accuracy" for row in found.rows)  # of the model, which is one
+    examples = report.examples()
+    at = {(c.metric, c.measure, c.explanation): k for k, c in enumerate(examples.columns)}
+    alone = []
+    for row in found.rows:
+        values = [
+            examples.measures[0, :, at[row.metric, row.measure, name]]
+            for name in ("attention", names["ABC".index(row.run)])
+        ]
+        wanted = stats.ttest_rel(values[1], values[0], nan_policy="omit")
+        assert row.difference == pytest.approx(np.nanmean(values[1] - values[0]))
+        assert (row.low, row.high) == pytest.approx(tuple(wanted.confidence_interval()))
+        alone.append(wanted.pvalue)
+    assert [row.p for row in found.rows] == pytest.approx(list(holm(np.array(alone))), rel=1e-4)
+    code, out, _ = cli("compare", report.fingerprint)
+    assert code == 0
+    assert "B beside A" in out
+
+
 def test_runs_that_differ_in_training_alone_are_told_apart(soft):
     spec = soft.spec.model_copy(update={"training": soft.spec.training | {"epochs": 9}})
     longer = soft.model_copy(update={"spec": spec}).with_examples(soft.examples())
@@ -194,8 +219,10 @@ def test_what_cannot_be_compared_is_refused_in_one_line(soft):
         attnx.compare(soft, other)
     with pytest.raises(attnx.UsageError, match=r"no seed in common \(0,1,2 and 7\)"):
         attnx.compare(soft, evaluate(task=f"{TASK}40", seeds="7", metrics="kendall"))
-    with pytest.raises(attnx.UsageError, match="compare two or more"):
+    with pytest.raises(attnx.UsageError, match="has one explanation: name a second run"):
         attnx.compare(soft)
+    with pytest.raises(attnx.UsageError, match="No run given"):
+        attnx.compare()
     with pytest.raises(attnx.UsageError, match="kept no examples"):
         attnx.compare(soft, soft.with_examples(None))
     with pytest.raises(attnx.UsageError, match="is no run"):
