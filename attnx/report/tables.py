@@ -16,7 +16,6 @@ from ..escaping import printable
 
 WIDTH = 100
 GAP = 2
-NARROWEST = 14  # columns in which a name can still be read
 
 
 class Screen(Console):
@@ -47,12 +46,12 @@ def print_table(
     """
     shown = [[printable(cell) for cell in row] for row in rows]
     head = [*names, *numbers, *notes]
-    widths = [
-        max(cell_len(cell) for cell in column)
-        for column in zip_longest(head, *(row for row in shown if len(row) > 1), fillvalue="")
-    ]
+    columns = list(zip_longest(head, *(row for row in shown if len(row) > 1), fillvalue=""))
     folding = {*range(len(names)), *range(len(names) + len(numbers), len(head))}
-    least = sum(min(width, NARROWEST) if at in folding else width for at, width in enumerate(widths))
+    least = sum(
+        max(cell_len(part) for cell in column for part in (cell.split(" ") if at in folding else [cell]))
+        for at, column in enumerate(columns)
+    )
     if least + GAP * (len(head) - 1) <= console.width:
         console.print(_in_columns(names, numbers, notes, shown))
     else:
