@@ -23,6 +23,8 @@ def print_report(report: Report, console: Console | None = None) -> None:
     console.print(Text(_header(report)))
     _print_verdicts(report, console)
     _print_measures(report, console)
+    if report.fingerprint and len({v.explanation for v in report.verdicts}) > 1:
+        console.print(Text(f"one explanation beside the other: attnx compare {report.fingerprint[:8]}"))
     console.print()
     _print_costs(report, console)
 

@@ -58,12 +58,14 @@ def test_rows_stand_below_the_explanation_they_are_of(report):
     assert sum(line.startswith("kendall tau") for line in lines[places[0] : places[1]]) == 2
     assert sum(line.startswith("kendall tau") for line in lines[places[1] : places[2]]) == 2
     assert lines[places[2] + 1].startswith("contextualisation")
+    assert f"one explanation beside the other: attnx compare {report.fingerprint[:8]}" in lines
 
 
 def test_one_explanation_needs_no_heading():
     text = shown(attnx.evaluate(**SMALL, metrics=["nnz"]))
     assert re.search(r"^nnz +\d", text, re.MULTILINE)
     assert "the model itself" not in text
+    assert "attnx compare" not in text
 
 
 def test_cost_is_a_line_for_every_method_that_was_asked_for(report):
