@@ -6,8 +6,7 @@ import textwrap
 from collections.abc import Mapping
 
 from ..registry.experiments import Experiment, Size
-
-WIDEST = 100
+from .listing import width
 
 
 def experiment_list(known: Mapping[str, Experiment]) -> str:
@@ -18,7 +17,7 @@ def experiment_list(known: Mapping[str, Experiment]) -> str:
 
 def _entry(name: str, experiment: Experiment) -> str:
     lines = [
-        f"{name}  {experiment.source}",
+        *textwrap.wrap(f"{name}  {experiment.source}", width(), subsequent_indent="    "),
         *_wrapped(experiment.summary),
         *_wrapped(f"small ({duration(experiment.small.minutes)}): {_amount(experiment, experiment.small)}"),
         *_wrapped(f"paper ({duration(experiment.paper.minutes)}): {_amount(experiment, experiment.paper)}"),
@@ -49,7 +48,7 @@ def _amount(experiment: Experiment, size: Size) -> str:
 def _wrapped(text: str) -> list[str]:
     return textwrap.wrap(
         text,
-        WIDEST,
+        width(),
         initial_indent="  ",
         subsequent_indent="    ",
         break_long_words=False,

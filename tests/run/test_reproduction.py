@@ -7,6 +7,7 @@ import pickle
 import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -197,3 +198,14 @@ def test_a_row_takes_the_options_of_its_own_task_and_those_of_the_size() -> None
     assert news.studies == ("adversarial-model:divergences=0.001,adversaries=unfrozen",)  # twice their 5e-4
     with pytest.raises(UsageError, match="Cannot read seeds"):
         undertake("wen-table-3", experiment, seeds="one")
+
+
+@pytest.mark.parametrize("columns", [80, 100])
+def test_the_list_of_experiments_fits_the_terminal(
+    columns: int, cli: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    code, out, _ = cli("reproduce", "--list")
+    assert code == 0
+    assert "sdc-table-2" in out
+    assert max(map(len, out.splitlines())) <= columns
