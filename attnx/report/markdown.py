@@ -21,7 +21,8 @@ def page(report: Report) -> str:
     lines = [
         f"# {markdown(report.labels['task'])}, {markdown(report.labels['model'])}",
         "",
-        f"Run `{report.fingerprint}`. Projection {markdown(report.labels.get('projection', 'none'))}, "
+        f"{f'Run `{report.fingerprint}`. ' if report.fingerprint else ''}"
+        f"Projection {markdown(report.labels.get('projection', 'none'))}, "
         f"seeds {', '.join(map(str, report.spec.seeds))}.",
         "",
         *_warnings(report),

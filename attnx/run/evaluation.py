@@ -40,6 +40,7 @@ from .forecast import foretell
 from .keeping import Keeper
 from .loading import remembered
 from .looking import look
+from .measuring import check_classes
 from .room import check_run_room
 from .sampling import SEED, Measuring, draw_sample
 from .workshop import Workshop
@@ -165,6 +166,7 @@ def run(
             names[seed] = workshop.name(plan, seed)
         with clock("measuring"), blamed(plan.model.title):
             split = Split(model, data.test, device)
+            check_classes(model, split, data.label_names, plan.model.title)
             if not results:
                 foretell(measuring, model, split, rows, len(plan.spec.seeds), progress)
             observation = measuring.observe(

@@ -50,6 +50,10 @@ class Run:
     folder: Path | None = None
     _models: dict[int, Model] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        what = repr(self.report) if self.report else self._title
+        return f"<Run of {what}{f' in {self.folder}' if self.folder else ''}>"
+
     @cached_property
     def examples(self) -> Examples:
         """The examples that the run kept."""
@@ -117,7 +121,7 @@ class Run:
             labelled=text is None,
             deletes="deletion" in {*plan.task.provides, *plan.model.provides},
             device=self._device,
-            title=", ".join(self.report.labels.values() if self.report else (p.label for p in plan.trained)),
+            title=self._title,
         )
 
     def _plan(self) -> Plan:
@@ -127,6 +131,11 @@ class Run:
                 "again. Its report and examples can be read."
             )
         return self.plan
+
+    @property
+    def _title(self) -> str:
+        named = self.report.labels.values() if self.report else (p.label for p in self._plan().trained)
+        return ", ".join(named)
 
     @property
     def _device(self) -> torch.device:

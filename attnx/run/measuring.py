@@ -17,7 +17,7 @@ from ..types import Batch, Corpus, Evidence, Importance, Trace
 from .answers import answer_of, attention_evidence
 from .attribution import Named, attribute, trace_of
 from .batching import Split, batches, evaluating
-from .contracts import blamed, check_bounds, check_scores, check_trace
+from .contracts import blamed, check_bounds, check_scores, check_tensor, check_trace
 from .keeping import Keeper
 from .seen import Seen
 
@@ -71,6 +71,15 @@ def observe(
     with progress.stage(label, len(split)) as step:
         seen = (measurer or measure_here)(model, split, wanted, step)
     return conclude(wanted, seen.in_order(), split)
+
+
+def check_classes(model: Model, split: Split, label_names: Sequence[str], title: str) -> None:
+    """Refuse a model of fewer or more classes than the task has labels, by what it says of one example."""
+    with evaluating(model):
+        trace = trace_of(model, split.take(torch.tensor([0])))
+    classes = len(label_names)
+    of = f"a task of {classes} labels ({', '.join(label_names[:10])}{', ...' if classes > 10 else ''})"
+    check_tensor(trace.logits, (1, classes), f"{title}, on {of}, gave logits")
 
 
 def measure_here(model: Model, split: Split, wanted: Wanted, step: Step) -> Seen:

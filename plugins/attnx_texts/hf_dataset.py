@@ -100,11 +100,11 @@ def _split(splits: Any, name: str, options: HfDatasetOptions) -> Any:
             f"'{options.name}' has no split '{name}'.{did_you_mean(name, splits)} Splits: {known}."
         )
     table = splits[name]
-    for column in (options.text, options.label):
+    for option, column in (("text", options.text), ("label", options.label)):
         if column not in table.column_names:
             raise DataError(
                 f"'{options.name}' has no column '{column}'.{did_you_mean(column, table.column_names)} "
-                f"Columns: {', '.join(table.column_names)}."
+                f"Columns: {', '.join(table.column_names)}. Choose one with {option}=COLUMN."
             )
     return table.select_columns([options.text, options.label])
 

@@ -68,9 +68,8 @@ class CsvFiles(_OwnFiles):
         self.options = options
 
     def read_file(self, path: Path) -> RowStream:
-        return read_table(
-            path, self.options.text, self.options.label, self.options.delimiter, query=self.options.query
-        )
+        chosen = self.options
+        return read_table(path, chosen.text, chosen.label, chosen.delimiter, query=chosen.query, options=True)
 
 
 class JsonlFiles(_OwnFiles):

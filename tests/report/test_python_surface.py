@@ -68,3 +68,8 @@ def test_a_study_has_the_surface_of_a_report(report, study):
     assert finding.interval == (finding.low, finding.high)
     methods = {name for name in dir(report) if name.startswith("to_")}
     assert methods <= {name for name in dir(study) if name.startswith("to_")}
+
+
+def test_a_report_that_was_not_stored_has_no_name_in_markdown(report):
+    assert f"\nRun `{report.fingerprint}`. Projection softmax" in report.to_markdown()
+    assert "\nProjection softmax" in report.model_copy(update={"fingerprint": ""}).to_markdown()

@@ -68,6 +68,8 @@ def run(task: Any = None, model: Any = None, **asked: Any) -> attnx.Report:
         ({"attention": lambda t: t.attention * torch.nan}, "gave attention that is not finite"),
         ({"logits": lambda t: t.logits * torch.nan}, "gave logits that are not finite for example"),
         ({"logits": lambda t: t.logits / 0}, "gave logits that are not finite"),
+        ({"logits": lambda t: t.logits[:, :1]}, "a task of 2 labels (no, yes), gave logits of shape (1, 1)"),
+        ({"logits": lambda t: t.logits[:, [0, 1, 1]]}, "gave logits of shape (1, 3), not (1, 2)"),
     ],
 )
 def test_a_model_that_breaks_its_contract_is_named(changes: Any, said: str) -> None:

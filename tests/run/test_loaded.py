@@ -55,6 +55,8 @@ def test_predictions_and_scores_are_those_that_were_kept(report, monkeypatch):
 def test_a_run_is_found_by_the_beginning_of_its_name_or_by_its_folder(report):
     by_name = attnx.load(report.fingerprint[:9])
     assert attnx.load(by_name.folder).report == by_name.report == report
+    assert repr(by_name) == f"<Run of {report!r} in {by_name.folder}>"
+    assert len(repr(by_name)) < 500
     with pytest.raises(UsageError, match="No run 'nothing'"):
         attnx.load("nothing")
 

@@ -23,8 +23,12 @@ def read_table(
     delimiter: str = "auto",
     only: Mapping[str, str] | None = None,
     query: str = "",
+    options: bool = False,
 ) -> RowStream:
-    """Rows of a table with a header; `only` gives values that other columns must have."""
+    """Rows of a table with a header; `only` gives values that other columns must have.
+
+    Where `options` of a task name the columns, one that is missing is told with its option.
+    """
     with closing(_records(path, delimiter_of(path, delimiter))) as cells:
         first = next(cells, None)
         if first is None:
@@ -32,8 +36,9 @@ def read_table(
                 f"'{path}' is empty; its first line must name the columns, '{text}' and '{label}'."
             )
         header = [name.strip() for name in first[1]]
-        text_at, label_at = (_column(path, header, name) for name in (text, label))
-        query_at = _column(path, header, query) if query else -1
+        text_at = _column(path, header, text, "text" if options else "")
+        label_at = _column(path, header, label, "label" if options else "")
+        query_at = _column(path, header, query, "query" if options else "") if query else -1
         id_at = _column(path, header, "id") if "id" in header and "id" not in (text, label, query) else -1
         wanted = {_column(path, header, name): value for name, value in (only or {}).items()}
         for index, (line, record) in enumerate(cells):
@@ -111,14 +116,16 @@ def _reason(error: csv.Error) -> str:
     return f"not a table ({error}); double a quote that is part of a text"
 
 
-def _column(path: Path, header: Sequence[str], name: str) -> int:
+def _column(path: Path, header: Sequence[str], name: str, option: str = "") -> int:
     if header.count(name) == 1:
         return header.index(name)
     if name in header:
         raise DataError(f"'{path}', line 1: column '{name}' occurs twice.")
     columns = ", ".join(f"'{_short(column)}'" for column in header)
-    hint = _other_delimiter(header) or did_you_mean(name, header)
-    raise DataError(f"'{path}', line 1: there is no column '{name}'.{hint} Columns: {columns}.")
+    other = _other_delimiter(header)
+    hint = other or did_you_mean(name, header)
+    choose = f" Choose one with {option}=COLUMN." if option and not other else ""
+    raise DataError(f"'{path}', line 1: there is no column '{name}'.{hint} Columns: {columns}.{choose}")
 
 
 def _other_delimiter(header: Sequence[str]) -> str:

@@ -89,7 +89,8 @@ def test_a_saved_dataset_is_read_with_the_names_of_its_labels(tmp_path: Path) ->
     assert data.label_names == ("bad", "good")
     assert [len(split) for split in (data.train, data.dev, data.test)] == [18, 2, 20]
     assert all(example.label == int(example.units[1]) % 2 for example in everything(data))
-    assert "Did you mean 'text'?" in error("hf-dataset", name=str(tmp_path / "saved"), text="txt")
+    said = error("hf-dataset", name=str(tmp_path / "saved"), text="txt")
+    assert said.endswith("Did you mean 'text'? Columns: text, label. Choose one with text=COLUMN.")
     assert "no split 'valid'" in error("hf-dataset", name=str(tmp_path / "saved"), dev="valid")
 
 

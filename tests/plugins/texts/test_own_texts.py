@@ -70,6 +70,11 @@ class TestOwnFiles:
         said = error("csv", file=write_csv(tmp_path / "mine.csv", table))
         assert f"line 4: label '{other}' is the number that line 2 spells '{one}'" in said
 
+    def test_a_missing_column_is_told_with_the_option_that_names_another(self, tmp_path: Path) -> None:
+        path = write_csv(tmp_path / "mine.csv", [("review", "stars"), ("a", "1")])
+        assert error("csv", file=path).endswith("Columns: 'review', 'stars'. Choose one with text=COLUMN.")
+        assert error("csv", file=path, text="review").endswith("Choose one with label=COLUMN.")
+
     def test_the_way_to_taskfiles_is_told(self) -> None:
         for options in ({}, {"train": "a"}, {"file": "a", "test": "b"}):
             assert "needs csv:file=PATH" in error("csv", **options)

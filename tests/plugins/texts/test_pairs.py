@@ -63,7 +63,7 @@ def test_any_two_columns_are_a_task_with_a_query(tmp_path: Path) -> None:
 
 
 def test_a_query_that_is_missing_or_empty_is_said(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"there is no column 'questoin'\. Did you mean 'question'"):
+    with pytest.raises(DataError, match=r"'questoin'\. Did you mean 'question'.*Choose one with query="):
         load("csv", file=table(tmp_path), text="answer", query="questoin")
     rows = [{"text": "a", "about": "", "label": 0}]
     with pytest.raises(DataError, match="line 1: the query holds no word"):
