@@ -35,6 +35,12 @@ class Explanation:
     probabilities: Mapping[str, float]  # by label
     scores: Mapping[str, tuple[float | None, ...]]  # by method, one per unit
     left_out: tuple[LeftOut, ...]  # the strongest change first; none where units cannot be deleted
+    unknown: tuple[str, ...] = ()  # words that the model cannot know, as they never occur in train
+
+    def named(self, out: LeftOut) -> str:
+        """A unit that was left out; of several with the same text, which."""
+        same = [at for at, unit in enumerate(self.units) if unit == out.unit]
+        return f"{out.unit} ({_ordinal(same.index(out.position) + 1)})" if len(same) > 1 else out.unit
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain mappings and lists."""
@@ -59,6 +65,11 @@ class Explanation:
         share = self.probabilities[self.predicted]
         said = f"{self.predicted} {share:.3f}; {', '.join(self.scores)}"
         return f"<Explanation of {len(self.units)} units: {said}>"
+
+
+def _ordinal(number: int) -> str:
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
 
 
 def shares(scores: tuple[float | None, ...]) -> tuple[float, ...]:

@@ -21,6 +21,7 @@ _FRAGMENT = """<div class="attnx"><style>{{ style }}</style>
 <p>predicted <strong>{{ it.predicted }}</strong>{% if it.label %}, labelled {{ it.label }}{% endif %}:
 {% for name, p in it.probabilities.items() %}{{ name }} {{ number(p) }}{% if not loop.last %}, {% endif %}
 {% endfor %}</p>
+{% if it.unknown %}<p>unknown to the model, never in train: {{ it.unknown | join(", ") }}</p>{% endif %}
 {% for method, units in rows %}<h2>{{ method }}</h2><div class="units">
 {% for unit, score, colour in units %}
 <span style="background:{{ colour }}" title="{{ number(score) }}">{{ unit }}</span>
@@ -28,7 +29,7 @@ _FRAGMENT = """<div class="attnx"><style>{{ style }}</style>
 {% endfor %}
 {% if it.left_out %}<h2>left out, one at a time</h2><table><thead><tr><th>unit</th>
 <th>p({{ it.predicted }})</th><th>change</th><th>top of</th></tr></thead><tbody>
-{% for out in it.left_out %}<tr><td>{{ out.unit }}</td><td>{{ number(out.probability) }}</td>
+{% for out in it.left_out %}<tr><td>{{ it.named(out) }}</td><td>{{ number(out.probability) }}</td>
 <td>{{ number(out.change) }}</td><td>{{ out.top_of | join(", ") }}</td></tr>
 {% endfor %}</tbody></table>{% endif %}
 <p><small>Blue is a positive score, orange a negative one, the strongest of each method darkest.</small></p>

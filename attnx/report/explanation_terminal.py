@@ -25,6 +25,10 @@ def print_explanation(explanation: Explanation, console: Console | None = None) 
     chances = ", ".join(f"{name} {format_number(p)}" for name, p in explanation.probabilities.items())
     line.append(printable(f"{known}: {chances}"))
     console.print(line)
+    if explanation.unknown:
+        console.print(
+            Text(printable(f"unknown to the model, never in train: {', '.join(explanation.unknown)}"))
+        )
     coloured = console.is_terminal and not console.no_color
     for method, scores in explanation.scores.items():
         console.print()
@@ -38,7 +42,12 @@ def print_explanation(explanation: Explanation, console: Console | None = None) 
     if explanation.left_out:
         console.print()
         rows = [
-            [out.unit, format_number(out.probability), format_number(out.change), ", ".join(out.top_of)]
+            [
+                explanation.named(out),
+                format_number(out.probability),
+                format_number(out.change),
+                ", ".join(out.top_of),
+            ]
             for out in explanation.left_out
         ]
         predicted = f"p({printable(explanation.predicted)})"

@@ -25,6 +25,7 @@ def explain_example(
     deletes: bool,
     device: torch.device,
     title: str,
+    unknown: tuple[str, ...] = (),
 ) -> Explanation:
     """The prediction, the scores of every method, and what leaving their top units out does."""
     with evaluating(model):
@@ -71,4 +72,5 @@ def explain_example(
             for name, values in scores.items()
         },
         left_out=tuple(sorted(left_out, key=lambda out: -abs(out.change or 0.0))),
+        unknown=unknown,
     )

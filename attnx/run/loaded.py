@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -112,9 +112,10 @@ class Run:
         plan = self._plan()
         named = [self._named(name) for name in methods or self._usual_methods(plan)]
         model = self.model(seed)
+        explained = self._example(text, query) if text is not None else self._find(example or "")
         return explain_example(
             model,
-            self._example(text, query) if text is not None else self._find(example or ""),
+            explained,
             named,
             seed=plan.spec.seeds[0] if seed is None else seed,
             label_names=self.data.label_names,
@@ -122,6 +123,7 @@ class Run:
             deletes="deletion" in {*plan.task.provides, *plan.model.provides},
             device=self._device,
             title=self._title,
+            unknown=self._unknown(explained),
         )
 
     def _plan(self) -> Plan:
@@ -179,6 +181,14 @@ class Run:
             )
         return Example("", units, 0, query=None if query is None else task.units_of(query))
 
+    def _unknown(self, example: Example) -> tuple[str, ...]:
+        """The words of an example that never occur in train, for a model that has its words from there."""
+        plan = self._plan()
+        if "words" not in plan.task.provides or "unseen-words" in plan.model.provides:
+            return ()
+        known = {word for seen in self.data.train for word in _words(seen)}
+        return tuple(dict.fromkeys(word for word in _words(example) if word not in known))
+
     def _find(self, id_: str) -> Example:
         from ..errors import did_you_mean
 
@@ -202,3 +212,8 @@ class Run:
         part = find_part(self.catalog, "importance", Choice.parse(name))
         require_capabilities(part, self._plan(), self.catalog)
         return Named(name, part.make())
+
+
+def _words(example: Example) -> Iterator[str]:
+    """The words of a text and its query; a unit may hold several."""
+    return (word for unit in (*example.units, *(example.query or ())) for word in unit.split())

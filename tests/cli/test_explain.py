@@ -6,6 +6,7 @@ import json
 import pytest
 
 import attnx
+from attnx.report.explanation import Explanation, LeftOut
 
 ASKED = {
     "task": "sdc-text",
@@ -58,3 +59,23 @@ def test_mistakes_are_one_line(cli, arguments, said):
     code, out, err = cli("explain", *arguments)
     assert (code, out, len(err.splitlines())) == (2, "", 1)
     assert said in err
+
+
+def test_words_that_the_model_cannot_know_are_said_and_equal_units_told_apart(cli, name, tmp_path):
+    page = tmp_path / "page.html"
+    asked = ("explain", "--run", name, "qwerty qwerty zxcv")  # as few units as are left out in turn
+    _, out, _ = cli(*asked)
+    assert cli(*asked, "--html", str(page))[0] == 0
+    assert "\nunknown to the model, never in train: qwerty, zxcv\n" in out
+    assert "unknown to the model, never in train: qwerty, zxcv<" in page.read_text()
+    for unit in ("qwerty (1st)", "qwerty (2nd)", "zxcv"):
+        assert f"\n{unit} " in out.partition("left out")[2]
+        assert f"<td>{unit}</td>" in page.read_text()
+    assert "unknown" not in cli("explain", "--run", name, "a radiant")[1]
+
+
+def test_places_are_counted_as_they_are_said():
+    units = ("the",) * 113
+    said = Explanation("", "", units, None, None, 0, "yes", {"yes": 1.0}, {}, ())
+    named = [said.named(LeftOut(at - 1, "the", None, None, ())) for at in (1, 2, 3, 4, 11, 22, 112, 113)]
+    assert [name[5:-1] for name in named] == ["1st", "2nd", "3rd", "4th", "11th", "22nd", "112th", "113th"]
