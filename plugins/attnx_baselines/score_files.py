@@ -44,10 +44,16 @@ def _lines(file: Path) -> Iterator[tuple[str, Any]]:
         yield str(entry["id"]), entry["scores"]
 
 
+UNREADABLE = (
+    *(OSError, EOFError, KeyError, ValueError, TypeError, zipfile.BadZipFile, zlib.error),
+    RuntimeError,  # a password, or a compression that nobody knows
+)
+
+
 def _arrays(file: Path) -> Iterator[tuple[str, Any]]:
     try:
         with file.open("rb") as opened, np.load(opened, allow_pickle=False) as arrays:
             for id_ in arrays.files:
                 yield id_, arrays[id_]
-    except (OSError, EOFError, ValueError, TypeError, zipfile.BadZipFile, zlib.error) as error:
+    except UNREADABLE as error:
         raise DataError(f"{file} cannot be read as an NPZ file: {error}") from error

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 import re
+import zipfile
+import zlib
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -160,13 +162,17 @@ def _images(
     return [] if only_sizes else [pixels for pixels, _ in read], [size for _, size in read]
 
 
+# What numpy raises for a file that is no NPZ file, is damaged, or lacks an array.
+UNREADABLE = (OSError, EOFError, KeyError, RuntimeError, ValueError, zipfile.BadZipFile, zlib.error)
+
+
 def _given_features(photographs: Sequence[_Photograph], options: CocoOptions) -> Array:
     """[N·grid², F] from the user's file."""
     assert options.features is not None
     try:
         with np.load(options.features, allow_pickle=False) as file:
             rows = [file[str(photograph.id)] for photograph in photographs]
-    except (OSError, KeyError, ValueError) as error:
+    except UNREADABLE as error:
         raise DataError(f"'{options.features}' does not give features of every image: {error}.") from error
     shapes = {row.shape for row in rows}
     if len(shapes) > 1 or any(len(shape) != 2 or shape[0] != options.grid**2 for shape in shapes):

@@ -82,7 +82,7 @@ def _read_arrays(folder: Path, half: str) -> tuple[Array, Array]:
     try:
         with np.load(found[0], allow_pickle=False) as file:
             images, labels = file["images"], file["labels"]
-    except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+    except (OSError, KeyError, ValueError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
         raise DataError(f"'{found[0]}' is not an NPZ file with images and labels: {error}.") from error
     if images.dtype != np.uint8 or images.shape[1:] != (SIDE, SIDE, 3) or labels.dtype.kind not in "iu":
         raise DataError(f"'{found[0]}': images must be bytes [N, {SIDE}, {SIDE}, 3], labels integers.")

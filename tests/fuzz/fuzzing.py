@@ -54,7 +54,8 @@ def fuzzed(
         made = settings(
             max_examples=10**9 if MINUTES else quick,
             deadline=None,
-            database=DirectoryBasedExampleDatabase(CORPUS),
+            derandomize=not MINUTES,  # the quick part is the same every time, the long one never
+            database=DirectoryBasedExampleDatabase(CORPUS) if MINUTES else None,
             suppress_health_check=list(HealthCheck),
             print_blob=True,
         )(run)
