@@ -23,6 +23,7 @@ Array = np.ndarray[Any, np.dtype[np.float64]]
 
 TRAINING = " on dev over training"
 BINS = np.linspace(-1, 1, 41)
+FEW = 6  # lines that have a band each, and room for their names among them
 MOST_CLASSES = 8  # in one figure
 MOST_POINTS = 600  # of a scatter: more of them are a blot and weigh megabytes
 
@@ -63,13 +64,22 @@ def _draw_curves(figure: Figure, curves: Sequence[Curve]) -> None:
     for curve in curves:
         lines.setdefault(curve.explanation or "the model's attention", []).append(curve)
     for place, (name, same) in enumerate(lines.items()):
-        _line(axes, same, name, place)
+        _line(axes, same, name, place, band=len(lines) <= FEW)
     _label(axes, curves[0].axis, curves[0].name)
-    if len(lines) > 1:
+    _legend(axes, len(lines))
+
+
+def _legend(axes: Axes, lines: int) -> None:
+    """The names of several lines, beside them where they would cover much."""
+    if lines > FEW:
+        place = axes.get_position()
+        axes.set_position((place.x0, place.y0, 0.78 * place.width, place.height))
+        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    elif lines > 1:
         axes.legend()
 
 
-def _line(axes: Axes, curves: Sequence[Curve], name: str, place: int) -> None:
+def _line(axes: Axes, curves: Sequence[Curve], name: str, place: int, *, band: bool = True) -> None:
     """The mean over seeds, and the band between the lowest and the highest."""
     x = np.array(sorted({x for curve in curves for x in curve.x}))  # [P]: a seed may have stopped early
     y = np.full((len(curves), len(x)), np.nan)  # [S, P], NaN where there is none
@@ -80,8 +90,9 @@ def _line(axes: Axes, curves: Sequence[Curve], name: str, place: int) -> None:
     colour = SERIES[place % len(SERIES)]
     marker = MARKERS[place % len(MARKERS)] if len(x) <= 25 else None
     mean = np.nanmean(y, axis=0) if len(x) else x
-    axes.plot(x, mean, color=colour, linestyle=DASHES[place % len(DASHES)], marker=marker, ms=3.5, label=name)
-    if len(curves) > 1 and len(x):
+    dash = DASHES[(place + place // len(SERIES)) % len(DASHES)]  # a colour comes again with another dash
+    axes.plot(x, mean, color=colour, linestyle=dash, marker=marker, ms=3.5, label=name)
+    if band and len(curves) > 1 and len(x):
         axes.fill_between(x, np.nanmin(y, 0), np.nanmax(y, 0), color=colour, alpha=0.18, linewidth=0)
 
 
@@ -276,8 +287,11 @@ def _index(examples: Examples, column: Column, measure: str) -> int | None:
 
 def _over_seeds(curves: Sequence[Curve]) -> str:
     seeds = len({curve.seed for curve in curves})
-    return (
-        f"Each line is the mean over {seeds} seeds, its band reaches from the lowest to the highest."
-        if seeds > 1
-        else "The means over the examples, of one seed."
-    )
+    if seeds == 1:
+        return "The means over the examples, of one seed."
+    band = ", its band reaches from the lowest to the highest"
+    return f"Each line is the mean over {seeds} seeds{band * (_lines(curves) <= FEW)}."
+
+
+def _lines(curves: Sequence[Curve]) -> int:
+    return len({(curve.explanation, curve.name) for curve in curves})
