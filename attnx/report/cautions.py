@@ -9,6 +9,7 @@ import numpy as np
 
 from ..types import TaskData
 from .observations import SeedResult
+from .phrases import USELESS
 from .records import Summary
 from .statistics import paired_interval
 
@@ -48,7 +49,7 @@ def cautions(
 ) -> tuple[str, ...]:
     """What a reader of the report must know before he believes a number of a model that provides these."""
     return (
-        *([f"{useless}: nothing is judged, whatever single rows say"] if useless else []),
+        *([f"{useless}: {USELESS}"] if useless else []),
         *_of_training(results),
         *_of_length(results, data),
         *_of_scores(results, summaries),

@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import UsageError
 from .comparison import ONE_SEED, ComparedRun, Comparison, Difference, Outcome
 from .examples import Array, Column, Examples
+from .phrases import USELESS
 from .records import Report
 from .statistics import LEVEL, holm, mean_over_seeds, p_values, paired_interval
 
@@ -253,6 +254,10 @@ def _notes(
     if whole:
         names = ", ".join(column.title for column in whole)
         yield f"not compared, as they are of each run's examples as a whole: {names}"
+    models = {side.report.fingerprint: side for side in sides}  # one, where explanations are compared
+    for side in models.values():
+        of = f"{side.letter}: " if len(models) > 1 else ""
+        yield from (f"{of}{warning}" for warning in side.report.warnings if warning.endswith(USELESS))
     for side in sides:
         missing = _run(side, sides).without
         if missing:

@@ -70,6 +70,7 @@ CLAUSES: Final[dict[Family, dict[Status, str]]] = {
         "unknown": "retraining gives no clear answer",
     },
 }
+USELESS: Final = "nothing is judged, whatever single rows say"
 NOT_JUDGED: Final = "not judged, as the model is not shown to be better than a constant answer"
 SEEN: Final[dict[str, str]] = {
     "units": "sees units: everything is recomputed without them",

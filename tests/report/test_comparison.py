@@ -9,6 +9,7 @@ from scipy import stats
 
 import attnx
 from attnx.report.pairing import compare_reports
+from attnx.report.phrases import USELESS
 from attnx.report.statistics import LEAST, holm, mean_interval, p_values
 
 SMALL = {
@@ -181,6 +182,14 @@ def test_the_explanations_of_one_run_are_compared_as_runs_are(cli):
     code, out, _ = cli("compare", report.fingerprint)
     assert code == 0
     assert "B beside A" in out
+
+
+def test_better_explanations_of_a_useless_model_are_not_praised_in_silence(soft):
+    warning = f"the model is not shown to be better: {USELESS}"
+    useless = soft.model_copy(update={"warnings": (warning,), "fingerprint": "other"})
+    found = compare_reports([soft, useless.with_examples(soft.examples())])
+    assert f"B: {warning}" in found.notes
+    assert not any(USELESS in note for note in compare_reports([soft, moved(soft, 0.5)]).notes)
 
 
 def test_runs_that_differ_in_training_alone_are_told_apart(soft):
