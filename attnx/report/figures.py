@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -63,23 +63,23 @@ def _draw_curves(figure: Figure, curves: Sequence[Curve]) -> None:
     lines: dict[str, list[Curve]] = {}
     for curve in curves:
         lines.setdefault(curve.explanation or "the model's attention", []).append(curve)
+    _label(axes, curves[0].axis, curves[0].name)
+    _draw_lines(axes, lines)
+
+
+def _draw_lines(axes: Axes, lines: Mapping[str, Sequence[Curve]]) -> None:
+    """A line for every name; the names of many stand beside them, where they cover nothing."""
     for place, (name, same) in enumerate(lines.items()):
         _line(axes, same, name, place, band=len(lines) <= FEW)
-    _label(axes, curves[0].axis, curves[0].name)
-    _legend(axes, len(lines))
-
-
-def _legend(axes: Axes, lines: int) -> None:
-    """The names of several lines, beside them where they would cover much."""
-    if lines > FEW:
-        place = axes.get_position()
-        axes.set_position((place.x0, place.y0, 0.78 * place.width, place.height))
+    if len(lines) > FEW:
+        box = axes.get_position()
+        axes.set_position((box.x0, box.y0, 0.78 * box.width, box.height))
         axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-    elif lines > 1:
+    elif len(lines) > 1:
         axes.legend()
 
 
-def _line(axes: Axes, curves: Sequence[Curve], name: str, place: int, *, band: bool = True) -> None:
+def _line(axes: Axes, curves: Sequence[Curve], name: str, place: int, *, band: bool) -> None:
     """The mean over seeds, and the band between the lowest and the highest."""
     x = np.array(sorted({x for curve in curves for x in curve.x}))  # [P]: a seed may have stopped early
     y = np.full((len(curves), len(x)), np.nan)  # [S, P], NaN where there is none
@@ -120,11 +120,8 @@ def _draw_training(figure: Figure, curves: Sequence[Curve]) -> None:
     lines: dict[str, list[Curve]] = {}
     for curve in curves:
         lines.setdefault(curve.name.removesuffix(TRAINING), []).append(curve)
-    for place, (name, same) in enumerate(lines.items()):
-        _line(axes, same, name, place)
     _label(axes, "epoch", next(iter(lines)) if len(lines) == 1 else "")
-    if len(lines) > 1:
-        axes.legend()
+    _draw_lines(axes, lines)
 
 
 def _agreement_drawings(examples: Examples) -> list[Drawing]:
