@@ -14,7 +14,7 @@ test: lint types
 # Pages in a real browser; `make test` runs them too where one is installed.
 test-browser: $(READY)
 	command -v chromium || (apt-get update --quiet && apt-get install --yes --quiet chromium)
-	OMP_NUM_THREADS=1 $(BIN)/pytest tests/report/test_in_a_browser.py
+	OMP_NUM_THREADS=1 $(BIN)/pytest tests/views/test_in_a_browser.py
 
 test-slow: $(READY)
 	$(BIN)/pytest -m slow

@@ -1,6 +1,7 @@
-"""attnx tells whether attention weights, or any other importance scores, can be read as an explanation.
+"""How far can attention weights, or any other importance scores, be trusted as an explanation?
 
-Names are imported when they are first used, so that `import attnx` costs next to nothing.
+The functions and results that a user of attnx needs. What a plugin author needs is in `attnx.plugin`, the
+mathematics in `attnx.formulas`, the conformance tests in `attnx.testing`.
 """
 
 from __future__ import annotations
@@ -8,245 +9,109 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .late_imports import import_late
+
 if TYPE_CHECKING:
-    from .api import evaluate, experiment, fetch_dataset, study, sweep
-    from .auditing import audit
-    from .data.loading import Source
-    from .data.text_files import parse_object, read_json_lines, read_lines, read_text
-    from .errors import (
-        AttnxError,
-        CheckFailed,
-        DataError,
-        MachineError,
-        PluginError,
-        UsageError,
-        did_you_mean,
-    )
-    from .formulas.chunks import at_once, equal_lengths, passes_at_once, similar_lengths
-    from .formulas.class_outputs import class_output
-    from .formulas.correlations import average_ranks, column_blocks, pearson, weighted_tau
-    from .formulas.deception import deception_penalty, rationale_mass
-    from .formulas.divergences import js_divergence, total_variation
-    from .formulas.erasure import attention_without, logits_of_kept, mean_embedding
-    from .formulas.layers import Layers
-    from .formulas.randomness import Randomness
-    from .formulas.ranking import ranked
-    from .formulas.scorers import Scorer, make_scorer
-    from .formulas.shares import shares
-    from .formulas.tiles import put_together
-    from .hookspecs import hookimpl
-    from .host.cards import Card
-    from .objects import Checked, check
-    from .protocols import (
-        AttentionProjection,
-        DeletingModel,
-        Drawing,
-        ImportanceMethod,
-        InfluencingModel,
-        LayeredModel,
-        Metric,
-        Model,
-        SplitMetric,
-        Study,
-        Task,
-    )
-    from .report.audit import AuditReport
-    from .report.comparison import Comparison
-    from .report.findings import StudyReport
-    from .report.records import Report
-    from .report.reproduction import Reproduction
-    from .report.sweeps import SweepReport
-    from .reproducing import reproduce
-    from .request.spec import Options, RunSpec, Training
-    from .run.lab import Chosen, Lab, Setting
-    from .run.opening import load
-    from .store.comparing import compare
-    from .types import (
-        Axis,
-        Batch,
-        Conclusion,
-        Corpus,
-        Evidence,
-        Example,
-        Finding,
-        Importance,
-        Kept,
-        Measure,
-        Outputs,
-        Passes,
-        TaskData,
-        Trace,
-        WithCurve,
-    )
-    from .wrapping import wrap
+    from .api.audit import audit
+    from .api.compare import compare
+    from .api.evaluate import evaluate
+    from .api.experiment import experiment
+    from .api.fetch_dataset import fetch_dataset
+    from .api.load import load
+    from .api.reproduce import reproduce
+    from .api.study import study
+    from .api.sweep import sweep
+    from .errors import AttnxError, DataError, MachineError, PluginError, UsageError
+    from .results.audit import AuditReport
+    from .results.comparison import Comparison
+    from .results.examples import Examples
+    from .results.explanation import Explanation
+    from .results.report import Report
+    from .results.reproduction import Reproduction
+    from .results.study import StudyReport
+    from .results.sweep import SweepReport
+    from .run.loaded_run import Run
+    from .wrapping.check import CheckReport, check
+    from .wrapping.wrap import wrap
 
 _MODULES = {
-    "api": ("evaluate", "experiment", "fetch_dataset", "study", "sweep"),
-    "host.cards": ("Card",),
-    "data.loading": ("Source",),
-    "formulas.deception": ("deception_penalty", "rationale_mass"),
-    "formulas.chunks": ("at_once", "equal_lengths", "passes_at_once", "similar_lengths"),
-    "formulas.correlations": ("average_ranks", "column_blocks", "pearson", "weighted_tau"),
-    "formulas.divergences": ("js_divergence", "total_variation"),
-    "formulas.erasure": ("attention_without", "logits_of_kept", "mean_embedding"),
-    "formulas.shares": ("shares",),
-    "formulas.tiles": ("put_together",),
-    "errors": (
-        "AttnxError",
-        "CheckFailed",
-        "DataError",
-        "MachineError",
-        "PluginError",
-        "UsageError",
-        "did_you_mean",
-    ),
-    "hookspecs": ("hookimpl",),
-    "formulas.class_outputs": ("class_output",),
-    "protocols": (
-        "AttentionProjection",
-        "DeletingModel",
-        "Drawing",
-        "ImportanceMethod",
-        "InfluencingModel",
-        "LayeredModel",
-        "Metric",
-        "Model",
-        "SplitMetric",
-        "Study",
-        "Task",
-    ),
-    "formulas.layers": ("Layers",),
-    "formulas.randomness": ("Randomness",),
-    "formulas.ranking": ("ranked",),
-    "formulas.scorers": ("Scorer", "make_scorer"),
-    "report.comparison": ("Comparison",),
-    "report.findings": ("StudyReport",),
-    "report.sweeps": ("SweepReport",),
-    "auditing": ("audit",),
-    "reproducing": ("reproduce",),
-    "report.reproduction": ("Reproduction",),
-    "report.audit": ("AuditReport",),
-    "report.records": ("Report",),
-    "request.spec": (
-        "Options",
-        "RunSpec",
-        "Training",
-    ),
-    "run.opening": ("load",),
-    "store.comparing": ("compare",),
-    "run.lab": ("Chosen", "Lab", "Setting"),
-    "data.text_files": ("parse_object", "read_json_lines", "read_lines", "read_text"),
-    "wrapping": ("wrap",),
-    "objects": ("Checked", "check"),
-    "types": (
-        "Axis",
-        "Batch",
-        "Conclusion",
-        "Corpus",
-        "Evidence",
-        "Example",
-        "Finding",
-        "Importance",
-        "Kept",
-        "Measure",
-        "Passes",
-        "Outputs",
-        "TaskData",
-        "Trace",
-        "WithCurve",
-    ),
+    "api.evaluate": ("evaluate",),
+    "api.study": ("study",),
+    "api.sweep": ("sweep",),
+    "api.audit": ("audit",),
+    "api.reproduce": ("reproduce",),
+    "api.experiment": ("experiment",),
+    "api.load": ("load",),
+    "api.compare": ("compare",),
+    "api.fetch_dataset": ("fetch_dataset",),
+    "wrapping.wrap": ("wrap",),
+    "wrapping.check": ("check", "CheckReport"),
+    "results.report": ("Report",),
+    "results.study": ("StudyReport",),
+    "results.sweep": ("SweepReport",),
+    "results.audit": ("AuditReport",),
+    "results.reproduction": ("Reproduction",),
+    "results.comparison": ("Comparison",),
+    "results.explanation": ("Explanation",),
+    "results.examples": ("Examples",),
+    "run.loaded_run": ("Run",),
+    "errors": ("AttnxError", "UsageError", "PluginError", "DataError", "MachineError"),
 }
-_HOME = {name: module for module, names in _MODULES.items() for name in names}
+# Names that plugins imported from here in version 0.1.
+_RENAMED = {
+    **{
+        name: f"attnx.plugin.{name}"
+        for name in (
+            "AttentionProjection Axis Batch Card CheckFailed Chosen Conclusion Corpus DeletingModel Drawing "
+            "Evidence Example Finding Importance ImportanceMethod InfluencingModel Lab LayeredModel Measure "
+            "Metric Model Options Outputs Passes RunSpec Setting Source SplitMetric Study Task TaskData "
+            "Trace Training WithCurve did_you_mean hookimpl parse_object read_json_lines read_lines read_text"
+        ).split()
+    },
+    **{
+        name: f"attnx.formulas.{name}"
+        for name in (
+            "Layers Randomness Scorer at_once attention_without average_ranks class_output column_blocks "
+            "deception_penalty equal_lengths js_divergence logits_of_kept make_scorer mean_embedding "
+            "passes_at_once pearson put_together ranked rationale_mass shares similar_lengths "
+            "total_variation weighted_tau"
+        ).split()
+    },
+    "Checked": "attnx.CheckReport",
+    "Kept": "attnx.plugin.DrawingData",
+}
 
 __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
     "evaluate",
     "study",
-    "experiment",
     "sweep",
+    "audit",
     "reproduce",
-    "wrap",
-    "check",
-    "Checked",
+    "experiment",
     "load",
     "compare",
-    "audit",
+    "wrap",
+    "check",
     "fetch_dataset",
     "Report",
-    "AuditReport",
-    "Comparison",
     "StudyReport",
     "SweepReport",
+    "AuditReport",
     "Reproduction",
-    "RunSpec",
-    "Training",
-    "AttentionProjection",
-    "DeletingModel",
-    "Drawing",
-    "ImportanceMethod",
-    "InfluencingModel",
-    "LayeredModel",
-    "Metric",
-    "Model",
-    "SplitMetric",
-    "Task",
-    "Study",
-    "Lab",
-    "Setting",
-    "Chosen",
-    "Finding",
-    "Outputs",
-    "Card",
-    "Options",
-    "hookimpl",
-    "Axis",
-    "Batch",
-    "Conclusion",
-    "Corpus",
-    "Evidence",
-    "Example",
-    "Importance",
-    "Kept",
-    "Layers",
-    "Measure",
-    "Passes",
-    "TaskData",
-    "Trace",
-    "WithCurve",
-    "Randomness",
-    "Source",
-    "read_lines",
-    "read_text",
-    "read_json_lines",
-    "parse_object",
-    "did_you_mean",
-    "at_once",
-    "passes_at_once",
-    "similar_lengths",
-    "equal_lengths",
-    "class_output",
-    "ranked",
-    "shares",
-    "put_together",
-    "Scorer",
-    "make_scorer",
-    "attention_without",
-    "mean_embedding",
-    "logits_of_kept",
-    "average_ranks",
-    "pearson",
-    "weighted_tau",
-    "column_blocks",
-    "js_divergence",
-    "total_variation",
-    "rationale_mass",
-    "deception_penalty",
+    "Comparison",
+    "Explanation",
+    "Examples",
+    "Run",
+    "CheckReport",
     "AttnxError",
-    "CheckFailed",
+    "UsageError",
+    "PluginError",
     "DataError",
     "MachineError",
-    "PluginError",
-    "UsageError",
 ]
+
+_ROOMS = ("plugin", "formulas", "testing")
+_find = import_late(__name__, _MODULES, _RENAMED)
 
 
 def __getattr__(name: str) -> Any:
@@ -254,9 +119,9 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("attnx")
-    if name not in _HOME:
-        raise AttributeError(f"module 'attnx' has no attribute '{name}'")
-    return getattr(import_module(f".{_HOME[name]}", __name__), name)
+    if name in _ROOMS:
+        return import_module(f".{name}", __name__)
+    return _find(name)
 
 
 def __dir__() -> list[str]:

@@ -36,7 +36,7 @@ def check_writable(folder: Path, setting: str) -> None:
         ) from error
 
 
-def check_room(folder: Path, needed: int, what: str, setting: str) -> None:
+def check_space(folder: Path, needed: int, what: str, setting: str) -> None:
     """Refuse a disk without room for so many bytes, before the work that they come from."""
     there = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
     free = shutil.disk_usage(there).free

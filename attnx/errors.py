@@ -6,7 +6,7 @@ AttnxError
 ├── PluginError   3  a plugin or the registry is broken
 ├── DataError     4  data is missing, damaged or unusable
 └── MachineError  5  the machine gave out: disk, memory, permissions, a closed output
-    └── NotKept   5  all was computed, and could not be stored: it carries what was found
+    └── NotStored   5  all was computed, and could not be stored: it carries what was found
 
 An error that none of these foresees is a fault of attnx itself, and ends with FAULT.
 """
@@ -22,7 +22,7 @@ __all__ = [
     "CheckFailed",
     "DataError",
     "MachineError",
-    "NotKept",
+    "NotStored",
     "PluginError",
     "UsageError",
     "did_you_mean",
@@ -67,7 +67,7 @@ class MachineError(AttnxError):
     exit_code = 5
 
 
-class NotKept(MachineError):
+class NotStored(MachineError):
     """A report is finished and could not be stored; `report` is the report."""
 
     def __init__(self, told: str, report: Any) -> None:

@@ -21,11 +21,11 @@ from .types import (
     Batch,
     Conclusion,
     Corpus,
+    DrawingData,
     Evidence,
     Example,
     Family,
     Finding,
-    Kept,
     Measure,
     Passes,
     Sees,
@@ -229,11 +229,11 @@ class Drawing(Protocol):
     size: ClassVar[tuple[float, float]]  # inches
     examples: ClassVar[int] = 400  # of the test split that it is shown, at most
 
-    def look(self, model: Model, trace: Trace, data: TaskData, /) -> Mapping[str, Kept] | None:
+    def look(self, model: Model, trace: Trace, data: TaskData, /) -> Mapping[str, DrawingData] | None:
         """What will be drawn of a pass over test examples; None where there is nothing to draw."""
         ...
 
-    def draw(self, figure: Figure, kept: Mapping[str, Kept], /) -> None:
+    def draw(self, figure: Figure, kept: Mapping[str, DrawingData], /) -> None:
         """Fill an empty matplotlib figure."""
         ...
 

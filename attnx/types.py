@@ -32,7 +32,7 @@ Family = Literal[
     "retraining",
 ]
 Passes = float | Literal["units"]  # through the model, for one example; units: one for each of its units
-Kept = np.ndarray[Any, Any] | tuple[str, ...]  # of a drawing: numbers, or texts
+DrawingData = np.ndarray[Any, Any] | tuple[str, ...]  # of a drawing: numbers, or texts
 Sees = Literal["units", "hidden states", "attention layer", "scores", "rationale"]  # what a test can see
 
 

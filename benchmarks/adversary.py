@@ -11,11 +11,12 @@ from __future__ import annotations
 from functools import partial
 
 import torch
+from attnx.plugin import Evidence, Importance, TaskData
 from torch import Tensor
 
-from attnx import Evidence, Importance, Randomness, TaskData, js_divergence
-from attnx.run.attribution import trace_of
-from attnx.run.batching import evaluating
+from attnx.formulas import Randomness, js_divergence
+from attnx.run.evaluation_mode import evaluating
+from attnx.run.measuring.attribution import trace_of
 from attnx_encoders.bilstm import BiLstm
 from attnx_encoders.options import BiLstmOptions
 from attnx_intervention.adversarial_attention import AdversarialAttention, allowed_change, random_starts

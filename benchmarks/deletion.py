@@ -12,11 +12,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
+from attnx.plugin import Batch, Example, TaskData, Trace
 from torch import Tensor
 
-from attnx import Batch, Example, TaskData, Trace
-from attnx.run.attribution import trace_of
-from attnx.run.batching import batches, evaluating
+from attnx.run.evaluation_mode import evaluating
+from attnx.run.measuring.attribution import trace_of
+from attnx.run.measuring.splits import batches
 from attnx_encoders.bilstm import BiLstm
 from attnx_encoders.options import BiLstmOptions
 from attnx_erasure.deletion import logits_without_each

@@ -12,11 +12,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 import torch
+from attnx.plugin import Example, TaskData, Trace
 from torch import Tensor
 
-from attnx import Example, TaskData, Trace
-from attnx.run.attribution import trace_of
-from attnx.run.batching import evaluating
+from attnx.run.evaluation_mode import evaluating
+from attnx.run.measuring.attribution import trace_of
 from attnx_encoders.bilstm import BiLstm
 from attnx_encoders.encoders import Bidirectional
 from attnx_encoders.lstm_influence import lstm_influence

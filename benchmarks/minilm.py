@@ -13,15 +13,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import torch
+from attnx.plugin import Example, TaskData
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from torch import Tensor
 from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
 
-from attnx import Example, TaskData
 from attnx.progress import Progress
-from attnx.run.attribution import Named, trace_of
-from attnx.run.batching import Split, batches, evaluating
-from attnx.run.measuring import observe
+from attnx.run.evaluation_mode import evaluating
+from attnx.run.measuring.attribution import Named, trace_of
+from attnx.run.measuring.measurement import observe
+from attnx.run.measuring.splits import Split, batches
 from attnx_agreement.kendall import Kendall
 from attnx_baselines.attention import Attention
 from attnx_captum.integrated_gradients import IntegratedGradients

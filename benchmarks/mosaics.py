@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 import torch
+from attnx.plugin import TaskData, Training
 
-from attnx import TaskData, Training
-from attnx.run.training import _optimizer, loss
+from attnx.run.training.loop import _optimizer, loss
 from attnx_projections.options import SoftmaxOptions
 from attnx_projections.softmax import Softmax
 from attnx_sdc.fcam import Fcam

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from attnx.plugin import Example
 from captum.attr import IntegratedGradients
 from scipy.stats import kendalltau
 from torch import Tensor
 from transformers import AutoModelForSequenceClassification
-
-from attnx import Example
 
 STEPS = 10  # of integrated gradients
 

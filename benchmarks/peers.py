@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
+from attnx.plugin import Example
 from torch import Tensor, nn
 
-from attnx import Example
 from attnx.formulas.scorers import Additive
 from attnx_encoders.bilstm import BiLstm
 from attnx_encoders.encoders import inside

@@ -9,12 +9,12 @@ from __future__ import annotations
 import copy
 
 import torch
+from attnx.plugin import Batch, TaskData, Training
 from torch import Tensor
 from torch.nn import functional as F
 
-from attnx import Batch, TaskData, Training
-from attnx.run.batching import Split, shuffled
-from attnx.run.training import _optimizer, loss
+from attnx.run.measuring.splits import Split, shuffled
+from attnx.run.training.loop import _optimizer, loss
 from attnx_encoders.bilstm import BiLstm
 from attnx_encoders.options import BiLstmOptions
 from attnx_projections.options import SoftmaxOptions
@@ -46,7 +46,7 @@ def rows() -> list[Row]:
 
 
 def _epoch(model: BiLstm, split: Split) -> None:
-    """What `attnx.run.training.train` does in one epoch."""
+    """What `attnx.run.training.loop.train` does in one epoch."""
     model.train()
     optimizer = _optimizer(model, TRAINING)
     for batch in shuffled(split, TRAINING.batch_size, torch.Generator().manual_seed(0)):

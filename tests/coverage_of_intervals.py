@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from attnx.report.statistics import mean_interval
+from attnx.results.statistics import mean_interval
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 Method = Callable[[Array], tuple[Array, Array]]  # [S, N, M] -> low [M], high [M]

@@ -8,10 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 import torch
+from attnx.plugin import WithCurve
 from correct_components import Gradients, OnRationale, ToyTask, WeightByLength, Weights
 from torch import Tensor
 
-from attnx import Randomness, WithCurve
+from attnx.formulas import Randomness
 from attnx.testing import ToyModel
 from attnx.testing.toy import ToySoftmax
 from attnx.types import Batch, Conclusion, Corpus, Evidence, TaskData, Trace

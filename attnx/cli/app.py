@@ -9,16 +9,16 @@ from typing import Annotated, Any
 import typer
 
 from .audit import audit
-from .boundary import answer
+from .catalog import switched_off
 from .check import check
 from .compare import compare
 from .data import data_app
+from .error_boundary import answer
 from .evaluate import evaluate
 from .explain import explain
-from .installed import switched_off
-from .look import info, list_components, plugins
+from .list import info, list_components, plugins
 from .pages import export, view
-from .repeats import refuse_repeats
+from .repeated_options import refuse_repeats
 from .reproduce import reproduce
 from .runs import runs_app
 from .study import study

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
+from .catalog import installed_catalog
 from .completion import names_of
-from .installed import installed_catalog
 from .options import Device, Json
 
 
@@ -46,7 +46,7 @@ def audit(
 
       attnx audit --task planted-pronouns --seeds 0-4 --json
     """
-    from ..auditing import audit_metrics
+    from ..api.audit import audit_metrics
     from ..request.parsing import parse_seeds
 
     report = audit_metrics(
@@ -60,6 +60,6 @@ def audit(
         sys.stdout.write(report.to_json() if json else report.registry())
         return
 
-    from ..report.audit_table import print_audit
+    from ..views.terminal.audit import print_audit
 
     print_audit(report)

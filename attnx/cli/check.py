@@ -7,8 +7,8 @@ import typer
 
 from ..errors import UsageError
 from ..host.cards import KINDS
+from .catalog import installed_catalog
 from .completion import names_of
-from .installed import installed_catalog
 
 
 def check(
@@ -33,7 +33,7 @@ def check(
     """
     passed = True
     if _is_place(name):
-        from ..objects import check_place
+        from ..wrapping.check import check_place
 
         for found in check_place(name):
             print(found)

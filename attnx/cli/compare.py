@@ -38,13 +38,13 @@ def compare(
 
       attnx compare 55e8   (is rollout better than attention?)
     """
-    from ..store.comparing import compare as compare_runs
+    from ..api.compare import compare as compare_runs
 
     comparison = compare_runs(*runs, out=out)
     if json:
         sys.stdout.write(comparison.to_json())
     else:
-        from ..report.comparison_table import print_comparison
+        from ..views.terminal.comparison import print_comparison
 
         print_comparison(comparison)
     if html is not None:

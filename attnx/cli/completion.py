@@ -39,7 +39,7 @@ def experiment_names(incomplete: str) -> list[str]:
 
 def kinds(incomplete: str) -> list[str]:
     """Completes what `attnx list` can list."""
-    from ..report.listing import PLURALS
+    from ..views.terminal.components import PLURALS
 
     return [kind for kind in (*PLURALS, "experiments") if kind.startswith(incomplete)]
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import DataError
+from .catalog import installed_catalog
 from .completion import dataset_names
 from .export_data import export
-from .installed import installed_catalog
 
 if TYPE_CHECKING:
     from ..data.access import Source
@@ -43,7 +43,7 @@ data_app.command()(export)
 @data_app.command("list", epilog="Example: attnx data list")
 def list_datasets(data_dir: DataDir = None) -> None:
     """Print every known dataset, and whether it is here or what fetching it takes."""
-    from ..report.listing import columns
+    from ..views.terminal.components import columns
 
     source = _source(data_dir)
     known = sorted(source.datasets.items())
@@ -111,7 +111,7 @@ def clear(
 
 
 def _source(data_dir: Path | None) -> "Source":
-    from ..api import find_source
+    from ..api.setup import find_source
     from ..progress import Progress
 
     return find_source(installed_catalog(), data_dir, Progress())

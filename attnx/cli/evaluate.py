@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
-from ..errors import NotKept
-from ..request.keep import Keep
+from ..errors import NotStored
+from ..request.keep_levels import Keep
+from .catalog import installed_catalog, switched_off
 from .completion import names_of
-from .installed import installed_catalog, switched_off
 from .options import (
     DataDir,
     Device,
@@ -95,9 +95,9 @@ def evaluate(
 
       attnx evaluate --task sdc-error-mode-1 --metric focus --seeds 0-9 --json
     """
-    from ..api import evaluate_spec
+    from ..api.evaluate import evaluate_spec
     from ..request.parsing import read_request
-    from ..run.executors import workers_wanted
+    from ..run.workers.executors import workers_wanted
 
     asked = {
         "task": task,
@@ -124,7 +124,7 @@ def evaluate(
             workers=workers_wanted(executor, workers, scheduler),
             without=tuple(switched_off),
         )
-    except NotKept as lost:
+    except NotStored as lost:
         _show(lost.report, json)
         raise
     _show(outcome.report, json)
@@ -139,7 +139,7 @@ def _show(report: Any, json: bool) -> None:
         sys.stdout.write(report.to_json())
         return
 
-    from ..report.terminal import print_report, print_warnings
+    from ..views.terminal.report import print_report, print_warnings
 
     print_report(report)
     print_warnings(report.warnings)

@@ -8,12 +8,12 @@ import typer
 
 from ..disk import write_file
 from ..errors import UsageError
+from .catalog import installed_catalog
 from .completion import names_of
-from .installed import installed_catalog
 from .options import DataDir, Device, Limit, Model, Out, Projection, Task, Train
 
 if TYPE_CHECKING:
-    from ..run.loaded import Run
+    from ..run.loaded_run import Run
 
 
 def explain(
@@ -69,13 +69,13 @@ def explain(
     if json:
         sys.stdout.write(found.to_json())
     elif html is None:
-        from ..report.explanation_terminal import print_explanation
+        from ..views.terminal.explanation import print_explanation
 
         print_explanation(found)
 
 
 def _of_run(run: str, given: dict[str, str], data_dir: Path | None, out: Path | None) -> "Run":
-    from ..run.opening import load_run
+    from ..api.load import load_run
 
     for name in given:
         if name != "device":
@@ -84,8 +84,8 @@ def _of_run(run: str, given: dict[str, str], data_dir: Path | None, out: Path | 
 
 
 def _of_names(given: dict[str, str], data_dir: Path | None) -> "Run":
+    from ..api.load import model_of_spec
     from ..request.parsing import read_request
-    from ..run.opening import model_of_spec
 
     if "task" not in given:
         raise UsageError("Say whose explanation: --run RUN (see 'attnx runs'), or --task and --model.")

@@ -9,7 +9,7 @@ import typer
 
 from ..disk import write_file
 from ..errors import UsageError
-from .installed import installed_catalog
+from .catalog import installed_catalog
 from .options import DataDir, Limit
 
 
@@ -29,9 +29,9 @@ def export(
 
       attnx data export imdb --split test --out units.jsonl
     """
+    from ..api.load import task_data
     from ..request.spec import Choice
     from ..request.spec import Limit as Limits
-    from ..run.opening import task_data
 
     splits = ("train", "dev", "test")
     if split not in (*splits, "all"):

@@ -39,11 +39,11 @@ def view(
     """
     from ..store.home import home
     from ..store.runs import PAGE, write_page
-    from ..store.shelf import shelf, take, write_index
+    from ..store.saved_reports import saved_reports, take, write_index
 
     if run is None:
         page = (out or home()) / "index.html"
-        write_index(list(shelf(out)), page)
+        write_index(list(saved_reports(out)), page)
     else:
         kept = take(run, out)
         page = kept.folder / PAGE
@@ -83,9 +83,9 @@ def export(
 
       attnx export 55e8 --to svg --into figures
     """
-    from ..report.export import to_text, write_figures
-    from ..report.findings import StudyReport
-    from ..store.shelf import take
+    from ..results.study import StudyReport
+    from ..store.saved_reports import take
+    from ..views.export import to_text, write_figures
 
     report = take(run, out).report
     assert report is not None  # or it would not have been taken

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from .catalog import installed_catalog
 from .completion import experiment_names
-from .installed import installed_catalog
 from .options import DataDir, Json
 
 
@@ -53,22 +53,22 @@ def reproduce(
       attnx reproduce meister-table-6 --size paper --data-dir data
     """
     from ..errors import UsageError
-    from ..request.reproduction import find_experiment, undertake
+    from ..request.experiment import find_experiment, plan_experiment
 
     catalog = installed_catalog()
     known = catalog.registry.experiments
     if list_:
-        from ..report.experiment_list import experiment_list
+        from ..views.terminal.experiments import experiment_list
 
         print(experiment_list(known))
         return
     if not experiment:
         raise UsageError("Name an experiment: see 'attnx reproduce --list'.")
-    asked = undertake(experiment, find_experiment(known, experiment), size, seeds)
+    asked = plan_experiment(experiment, find_experiment(known, experiment), size, seeds)
 
-    from ..reproducing import reproduce_undertaking
+    from ..api.reproduce import reproduce_plan
 
-    found, folder = reproduce_undertaking(
+    found, folder = reproduce_plan(
         asked,
         catalog,
         executor=executor,
@@ -80,7 +80,7 @@ def reproduce(
     if json:
         sys.stdout.write(found.to_json())
     else:
-        from ..report.reproduction_text import print_reproduction
+        from ..views.terminal.reproduction import print_reproduction
 
         print_reproduction(found)
     print(f"page: {folder}/reproduction.html", file=sys.stderr)

@@ -32,9 +32,9 @@ def _list(
     if context.invoked_subcommand is not None:
         return
 
-    from ..report.run_lines import lines_json, print_runs
-    from ..store.ledger import lines
-    from ..store.shelf import roots
+    from ..store.run_list import lines
+    from ..store.saved_reports import roots
+    from ..views.terminal.runs import lines_json, print_runs
 
     found = [line for _, line in lines(out)]
     if json:
@@ -53,9 +53,9 @@ def show(
     out: Out = None,
 ) -> None:
     """Print the report of a run or study as it was printed when it was made."""
-    from ..report.findings import StudyReport
-    from ..report.terminal import print_report, print_study, print_warnings
-    from ..store.shelf import take
+    from ..results.study import StudyReport
+    from ..store.saved_reports import take
+    from ..views.terminal.report import print_report, print_study, print_warnings
 
     kept = take(run, out or context.obj)
     assert kept.report is not None  # or it would not have been taken
@@ -80,7 +80,7 @@ def delete(
     out: Out = None,
 ) -> None:
     """Delete runs and studies with their examples and pages; where one name is wrong, none."""
-    from ..store.shelf import find_folder
+    from ..store.saved_reports import find_folder
 
     _delete(dict.fromkeys(find_folder(name, out or context.obj) for name in runs), dry_run)
 
@@ -97,8 +97,8 @@ def prune(
 
     Checkpoints in ATTNX_HOME go too: those that are older, or, without an age, older than a day.
     """
-    from ..store.clearing import old_checkpoints, parse_age, to_prune
-    from ..store.ledger import lines
+    from ..store.pruning import old_checkpoints, parse_age, to_prune
+    from ..store.run_list import lines
 
     age, now, folder = (
         None if older_than is None else parse_age(older_than),
@@ -121,9 +121,9 @@ def weights(
     Only runs in ATTNX_HOME are looked at. A study names no weights, nor does a run that cannot be read:
     what they need again is trained again.
     """
-    from ..report.run_lines import print_weights, weights_json
-    from ..store.clearing import list_weights, parse_age
-    from ..store.ledger import lines
+    from ..store.pruning import list_weights, parse_age
+    from ..store.run_list import lines
+    from ..views.terminal.runs import print_weights, weights_json
 
     age = timedelta(0) if older_than is None else parse_age(older_than)
     listed = lines()

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
-from ..errors import NotKept
+from ..errors import NotStored
+from .catalog import installed_catalog
 from .completion import names_of
-from .installed import installed_catalog
 from .options import DataDir, Device, Json, Limit, Model, Projection, Seeds, Task, Train
 
 
@@ -40,7 +40,7 @@ def study(
 
       attnx study adversarial-model --task imdb --model bilstm-add --limit 2000
     """
-    from ..api import study_spec
+    from ..api.study import study_spec
     from ..request.parsing import read_request
     from ..request.spec import Choice
 
@@ -51,7 +51,7 @@ def study(
         report, folder = study_spec(
             Choice.parse(name), request, installed_catalog(), data_dir=data_dir, out=out
         )
-    except NotKept as lost:
+    except NotStored as lost:
         _show(lost.report, json)
         raise
     _show(report, json)
@@ -64,6 +64,6 @@ def _show(report: Any, json: bool) -> None:
         sys.stdout.write(report.to_json())
         return
 
-    from ..report.terminal import print_study
+    from ..views.terminal.report import print_study
 
     print_study(report)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ..errors import MachineError
-from .installed import installed_catalog, switched_off
+from .catalog import installed_catalog, switched_off
 from .options import DataDir, Device, Executor, Json, Limit, Scheduler, Seeds
 
 
@@ -79,8 +79,8 @@ def sweep(
         print("\n".join(cell.title for cell in cells))
         return
 
-    from ..run.executors import workers_of
-    from ..run.sweep import carry_out_sweep
+    from ..run.workers.executors import workers_of
+    from ..run.workers.sweep import carry_out_sweep
 
     report = carry_out_sweep(
         cells,
@@ -93,7 +93,7 @@ def sweep(
     if json:
         sys.stdout.write(report.to_json())
     else:
-        from ..report.sweep_table import print_sweep
+        from ..views.terminal.sweep import print_sweep
 
         print_sweep(report)
 

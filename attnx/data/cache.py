@@ -16,7 +16,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from ..disk import HIDDEN, check_room
+from ..disk import HIDDEN, check_space
 from ..errors import DataError, MachineError
 from ..progress import Progress, Step
 from ..registry.datasets import SHA256, PackageSource, RemoteSource
@@ -140,13 +140,13 @@ class Cache:
         """Refuse a disk without room for an archive and what is in it, which takes as much at least."""
         part = self._part(source)
         have = part.stat().st_size if part.exists() else 0
-        check_room(self.root, 2 * (source.bytes or 0) - have, source.title, "ATTNX_HOME")
+        check_space(self.root, 2 * (source.bytes or 0) - have, source.title, "ATTNX_HOME")
 
     def _check_unpacked_room(self, source: RemoteSource, archive: Path) -> None:
         """Refuse a disk without room for what is in an archive, which stays for the next attempt."""
         try:
             size = unpacked_size(archive, source.archive, source.members)
-            check_room(self.root, size, f"{source.title}, unpacked,", "ATTNX_HOME")
+            check_space(self.root, size, f"{source.title}, unpacked,", "ATTNX_HOME")
         except MachineError:
             if not isinstance(source, PackageSource):
                 archive.rename(self._part(source))

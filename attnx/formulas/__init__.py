@@ -1,0 +1,68 @@
+"""The mathematics that components share: ranks, correlations, divergences, erasure, randomness."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..late_imports import import_late
+
+if TYPE_CHECKING:
+    from .chunks import at_once, equal_lengths, passes_at_once, similar_lengths
+    from .class_outputs import class_output
+    from .correlations import average_ranks, column_blocks, pearson, weighted_tau
+    from .deception import deception_penalty, rationale_mass
+    from .divergences import js_divergence, total_variation
+    from .erasure import attention_without, logits_of_kept, mean_embedding
+    from .layers import Layers
+    from .randomness import Randomness
+    from .ranking import ranked
+    from .score_shares import shares
+    from .scorers import Scorer, make_scorer
+    from .tiles import put_together
+
+_MODULES = {
+    "formulas.randomness": ("Randomness",),
+    "formulas.layers": ("Layers",),
+    "formulas.scorers": ("Scorer", "make_scorer"),
+    "formulas.class_outputs": ("class_output",),
+    "formulas.ranking": ("ranked",),
+    "formulas.score_shares": ("shares",),
+    "formulas.correlations": ("average_ranks", "pearson", "weighted_tau", "column_blocks"),
+    "formulas.divergences": ("js_divergence", "total_variation"),
+    "formulas.erasure": ("attention_without", "logits_of_kept", "mean_embedding"),
+    "formulas.deception": ("deception_penalty", "rationale_mass"),
+    "formulas.chunks": ("at_once", "passes_at_once", "similar_lengths", "equal_lengths"),
+    "formulas.tiles": ("put_together",),
+}
+
+__all__ = [  # noqa: RUF022 - grouped as an author looks for them
+    "Randomness",
+    "Layers",
+    "Scorer",
+    "make_scorer",
+    "class_output",
+    "ranked",
+    "shares",
+    "average_ranks",
+    "pearson",
+    "weighted_tau",
+    "column_blocks",
+    "js_divergence",
+    "total_variation",
+    "attention_without",
+    "logits_of_kept",
+    "mean_embedding",
+    "deception_penalty",
+    "rationale_mass",
+    "at_once",
+    "passes_at_once",
+    "similar_lengths",
+    "equal_lengths",
+    "put_together",
+]
+
+__getattr__ = import_late(__name__, _MODULES)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

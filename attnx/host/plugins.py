@@ -107,7 +107,7 @@ def _cards(hooks: Any, hook: str) -> Iterator[Card]:
     for cards in _call(hooks, hook):
         for card in _attempt(f"hook '{hook}' failed", partial(list, cards)):
             if not isinstance(card, Card):
-                raise PluginError(f"hook '{hook}' must return a list of attnx.Card, got {card!r}")
+                raise PluginError(f"hook '{hook}' must return a list of attnx.plugin.Card, got {card!r}")
             yield card
 
 

@@ -13,8 +13,8 @@ from ..errors import PluginError, UsageError
 from ..host.cards import CAPABILITIES, Component, Kind
 from ..host.catalog import Catalog
 from ..registry.schema import Composition
-from .choosing import NONE, choose_metrics, choose_references, quality_alone
-from .given import Objects, given_part
+from .choices import NONE, choose_metrics, choose_references, quality_alone
+from .objects import Objects, given_part
 from .plan import Part, Plan
 from .spec import Choice, Options, RunSpec, Training, validate_options
 

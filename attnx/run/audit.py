@@ -15,17 +15,18 @@ from ..errors import DataError
 from ..formulas.deception import rationale_mass
 from ..progress import Progress
 from ..protocols import Model
-from ..report.audit import AuditedModel, AuditReport, Case, audit_rows
-from ..report.observations import Key, Measurement
 from ..request.audit import AuditPlan
 from ..request.plan import Plan
+from ..results.audit import AuditedModel, AuditReport, Case, audit_rows
+from ..results.observations import Key, Measurement
 from ..store.weights import Weights
 from ..types import Example
-from .attribution import Named, trace_of
-from .batching import Split, batches, evaluating
-from .evaluation import choose_device, environment
-from .measuring import observe
-from .workshop import Workshop
+from .device import choose_device, environment
+from .evaluation_mode import evaluating
+from .measuring.attribution import Named, trace_of
+from .measuring.measurement import observe
+from .measuring.splits import Split, batches
+from .training.models import TrainedModels
 
 KNOWS = 0.9  # least accuracy, and least accuracy without other units, of a model that is audited with
 LOST = 0.7  # most accuracy of it without the deciding units; one of two labels is right by chance in .5
@@ -43,7 +44,7 @@ def carry_out_audit(plan: AuditPlan, source: Source, progress: Progress) -> Audi
     for (task, model), plans in plan.plans.items():
         data = load_data(plans["honest"].task.make(), source, plans["honest"].spec.limit)
         examples = len(data.test)
-        bench = _Bench(Workshop(data, device, weights, progress), plans, task, model)
+        bench = _Bench(TrainedModels(data, device, weights, progress), plans, task, model)
         seen, checked = bench.measured(plan.seeds)
         verification += checked
         if all(one.verified for one in checked):
@@ -70,7 +71,7 @@ def carry_out_audit(plan: AuditPlan, source: Source, progress: Progress) -> Audi
 class _Bench:
     """One model on one task, of which honest, deceived and randomised copies are measured."""
 
-    workshop: Workshop
+    models: TrainedModels
     plans: Mapping[str, Plan]  # honest, deceived
     task: str
     model: str
@@ -83,9 +84,9 @@ class _Bench:
         seen: dict[str, list[Mapping[Key, Measurement]]] = {"honest": [], "deceived": [], "randomised": []}
         checked = []
         for seed in seeds:
-            models = {kind: self.workshop.trained(plan, seed)[0] for kind, plan in self.plans.items()}
+            models = {kind: self.models.trained(plan, seed)[0] for kind, plan in self.plans.items()}
             checked += [self._checked(model, kind, seed) for kind, model in models.items()]
-            models["randomised"] = self.workshop.untrained(honest, seed)
+            models["randomised"] = self.models.untrained(honest, seed)
             for kind, model in models.items():
                 seen[kind].append(self._observed(model, kind, seed))
         return seen, checked
@@ -95,19 +96,19 @@ class _Bench:
         explanations = [p for p in plan.explanations if kind == "honest" or p.label == plan.own]
         observation = observe(
             model,
-            Split(model, self.workshop.data.test, self.workshop.device),
+            Split(model, self.models.data.test, self.models.device),
             explanations=tuple(Named(part.label, part.make()) for part in explanations),
             references=tuple(Named(part.label, part.make()) for part in plan.references),
             metrics=tuple(Named(part.label, part.make()) for part in plan.metrics),
             seed=seed,
-            progress=self.workshop.progress,
+            progress=self.models.progress,
             label=f"{self.task.partition(':')[0]}, {self.model}, seed {seed}: {kind}",
         )
         return {m.key: m for m in observation.measurements}
 
     def _checked(self, model: Model, kind: str, seed: int) -> AuditedModel:
         """How well a model does as it is, without the deciding units, and without as many others."""
-        test = self.workshop.data.test
+        test = self.models.data.test
         rng = np.random.default_rng(seed)
         accuracy, mass = self._accuracy(model, test)
         deciding, _ = self._accuracy(model, [_without(e, _deciding(e)) for e in test])
@@ -128,7 +129,7 @@ class _Bench:
         """Accuracy, and the mean attention on the deciding units."""
         right, mass = [], []
         with evaluating(model):
-            for _, batch in batches(Split(model, examples, self.workshop.device)):
+            for _, batch in batches(Split(model, examples, self.models.device)):
                 trace = trace_of(model, batch)
                 right.append((trace.predicted == batch.labels).double())
                 mass.append(rationale_mass(trace.attention, batch.rationale).double())

@@ -2,51 +2,47 @@
 
 from __future__ import annotations
 
-import platform
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import torch
-
 from ..data.loading import Source
 from ..disk import check_writable
-from ..errors import NotKept, UsageError
+from ..errors import NotStored, UsageError
 from ..progress import Progress
-from ..report.cautions import cautions, useless_model
-from ..report.findings import StudyReport
-from ..report.gather import gather
-from ..report.observations import SeedResult
-from ..report.provenance import Provenance, SampleUsed
-from ..report.records import Report
-from ..report.summarise import costs, curves, quality, summaries
-from ..report.verdict import judge
-from ..request.keep import Keep
+from ..request.keep_levels import Keep
 from ..request.plan import Part, Plan
 from ..request.spec import digest
-from ..store.examples import KeptIn
+from ..results.cautions import cautions, useless_model
+from ..results.example_collection import gather
+from ..results.observations import SeedResult
+from ..results.provenance import Provenance, SampleUsed
+from ..results.report import Report
+from ..results.study import StudyReport
+from ..results.summaries import costs, curves, quality, summaries
+from ..results.verdict import judge
+from ..store.examples import StoredExamples
 from ..store.identity import plugins_used, run_name
 from ..store.runs import Runs
 from ..store.weights import Weights, tensors_hash
-from ..types import Kept, TaskData
-from .attribution import Named
-from .batching import Split
-from .contracts import blamed
-from .forecast import foretell
-from .keeping import Keeper
-from .loading import remembered
-from .looking import look
-from .measuring import check_classes
-from .room import check_run_room
-from .sampling import SEED, Measuring, draw_sample
-from .workshop import Workshop
+from ..types import DrawingData, TaskData
+from .data_cache import data_cache
+from .device import choose_device, environment
+from .disk_space import check_run_space
+from .measuring.attribution import Named
+from .measuring.drawing_data import look
+from .measuring.measurement import check_classes
+from .measuring.sample import SEED, Measuring, draw_sample
+from .measuring.score_keeper import ScoreKeeper
+from .measuring.splits import Split
+from .measuring.time_estimate import announce_duration
+from .plugin_errors import errors_of
+from .training.models import TrainedModels
 
 if TYPE_CHECKING:
-    from .crew import Crew
+    from .workers.shared_run import RunWorkers
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +63,13 @@ def carry_out(
     fresh: bool = False,
     keep: Keep = "all",
     progress: Progress | None = None,
-    crew: Crew | None = None,
+    run_workers: RunWorkers | None = None,
 ) -> Outcome:
-    """Return the stored run of a plan, or compute and store it, alone or with a crew."""
+    """Return the stored run of a plan, or compute and store it, alone or with a run_workers."""
     given, runs, weights = runs, runs or Runs(), weights or Weights()
     source, progress = source or Source(), progress or Progress()
     if not plan.repeatable:
-        if crew:
+        if run_workers:
             raise UsageError("Workers know components by name: measure an object of your own without them.")
         return _carry_out_once(plan, given, source, weights, progress, keep)
     name = run_name(plan, source, choose_device(plan.spec.device))
@@ -82,11 +78,11 @@ def carry_out(
         return Outcome(found, runs.folder(name), stored=True)
     check_writable(runs.root, "--out")
     check_writable(weights.root, "ATTNX_HOME")
-    if crew and fresh:
-        crew.forget(name)
-    outcome = _stored(run(plan, name, source, weights, progress, keep, runs.root, crew), runs, keep)
-    if crew:
-        crew.forget(name)
+    if run_workers and fresh:
+        run_workers.forget(name)
+    outcome = _stored(run(plan, name, source, weights, progress, keep, runs.root, run_workers), runs, keep)
+    if run_workers:
+        run_workers.forget(name)
     return outcome
 
 
@@ -109,14 +105,14 @@ def _stored(report: Report, runs: Runs, keep: Keep) -> Outcome:
     try:
         folder = runs.write(report, report.examples() if keep != "none" else None)
     except OSError as error:  # what is computed is not lost with the place to keep it
-        raise not_kept(report, runs.root, error, page=runs.find(report.fingerprint) is not None) from error
-    return Outcome(report.with_examples(KeptIn(folder)), folder, stored=False)
+        raise not_stored(report, runs.root, error, page=runs.find(report.fingerprint) is not None) from error
+    return Outcome(report.with_examples(StoredExamples(folder)), folder, stored=False)
 
 
-def not_kept(report: Report | StudyReport, root: Path, error: OSError, page: bool = False) -> NotKept:
+def not_stored(report: Report | StudyReport, root: Path, error: OSError, page: bool = False) -> NotStored:
     """That a finished report, or its page alone, could not be stored, and why."""
     what = "kept, but its page is not," if page else "finished but not kept"
-    return NotKept(f"The report is {what} in '{root}': {error.strerror or error}.", report)
+    return NotStored(f"The report is {what} in '{root}': {error.strerror or error}.", report)
 
 
 def run(
@@ -127,17 +123,17 @@ def run(
     progress: Progress,
     keep: Keep = "all",
     into: Path | None = None,
-    crew: Crew | None = None,
+    run_workers: RunWorkers | None = None,
 ) -> Report:
     """Load, train or fetch, measure and summarise: one report for all seeds, to go into a folder."""
     device = choose_device(plan.spec.device)
     clock = _Clock()
-    with clock("data"), blamed(plan.task.title):
-        data = remembered.load(plan, source)
+    with clock("data"), errors_of(plan.task.title):
+        data = data_cache.load(plan, source)
     explanations, references = _named(plan.explanations), _named(plan.references)
     for named in (*explanations, *references):
         named.component.check(data.test)
-    workshop = Workshop(data, device, weights, progress)
+    models = TrainedModels(data, device, weights, progress)
     metrics = _named(plan.metrics)
     followed = followed_metrics(plan)
     own = [plan.own] if plan.own and "attention" in plan.model.provides else []
@@ -149,26 +145,26 @@ def run(
     measuring = Measuring(explanations, references, metrics, _named(plan.baselines))
     if into is not None:
         columns = sum(len(named.component.measures) for named in metrics) * len(explanations)
-        check_run_room(into, data, keep, seeds=len(plan.spec.seeds), methods=len(shown), measures=columns)
+        check_run_space(into, data, keep, seeds=len(plan.spec.seeds), methods=len(shown), measures=columns)
     rows = draw_sample(measuring, data.test, plan.spec.sample)
     results: list[SeedResult] = []
-    if crew:
-        with clock("training"), blamed(plan.model.title):
-            crew.train(plan, workshop)
+    if run_workers:
+        with clock("training"), errors_of(plan.model.title):
+            run_workers.train(plan, models)
     hashes: dict[int, str] = {}
     names: dict[int, str] = {}
-    drawn: dict[str, Mapping[str, Kept]] = {}
+    drawn: dict[str, Mapping[str, DrawingData]] = {}
     for seed in plan.spec.seeds:
-        with clock("training"), blamed(plan.model.title):
-            model, record = workshop.trained(plan, seed, followed, kept=nameable)
+        with clock("training"), errors_of(plan.model.title):
+            model, record = models.trained(plan, seed, followed, kept=nameable)
         hashes[seed] = tensors_hash(model.state_dict())
         if nameable and plan.names_weights:
-            names[seed] = workshop.name(plan, seed)
-        with clock("measuring"), blamed(plan.model.title):
+            names[seed] = models.name(plan, seed)
+        with clock("measuring"), errors_of(plan.model.title):
             split = Split(model, data.test, device)
             check_classes(model, split, data.label_names, plan.model.title)
             if not results:
-                foretell(measuring, model, split, rows, len(plan.spec.seeds), progress)
+                announce_duration(measuring, model, split, rows, len(plan.spec.seeds), progress)
             observation = measuring.observe(
                 model,
                 split,
@@ -177,8 +173,8 @@ def run(
                 progress=progress,
                 label=f"seed {seed}: measuring",
                 title=plan.model.title,
-                keeper=Keeper(shown, deletes) if keep == "all" else None,
-                measurer=crew.measurer(plan, workshop, seed, name) if crew else None,
+                keeper=ScoreKeeper(shown, deletes) if keep == "all" else None,
+                measurer=run_workers.measurer(plan, models, seed, name) if run_workers else None,
             )
         results.append(SeedResult(seed, record, observation))
         if keep == "all" and len(results) == 1:
@@ -236,36 +232,6 @@ def _without_attention(plan: Plan) -> list[str]:
         return []
     tested = ", ".join(f"'{part.label}'" for part in plan.explanations)
     return [f"model '{plan.model.label}' shows no attention weights: what is tested is {tested}"]
-
-
-def choose_device(name: str) -> torch.device:
-    """The device of that name; 'auto' takes a GPU when there is one."""
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        device = torch.device(name)
-        if device.type == "mps":
-            raise UsageError(
-                f"Device '{name}' has no 64-bit numbers, which measuring takes; use --device cpu."
-            )
-        torch.zeros(1, device=device).item()
-    except (RuntimeError, AssertionError, NotImplementedError) as error:
-        raise UsageError(f"Device '{name}' is not available here; use --device auto or cpu.") from error
-    return device
-
-
-def environment(device: torch.device, on_cpu: Sequence[str] = ()) -> dict[str, str]:
-    """The machine and the libraries that results may depend on, and what was not computed on the device."""
-    elsewhere = {"computed on the CPU": ", ".join(on_cpu)} if on_cpu else {}
-    return {
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "numpy": np.__version__,
-        "platform": f"{sys.platform} {platform.machine()}",
-        "device": device.type,
-        "threads": str(torch.get_num_threads()),
-        **elsewhere,
-    }
 
 
 def _named(parts: Sequence[Part]) -> tuple[Named, ...]:

@@ -15,20 +15,21 @@ from ..host.cards import Kind
 from ..host.catalog import Catalog
 from ..progress import Progress
 from ..protocols import Model
-from ..report.observations import Measurement
-from ..request.given import Objects
+from ..request.objects import Objects
 from ..request.plan import Part, Plan
 from ..request.resolve import find_part, resolve
 from ..request.spec import Choice, RunSpec, Training, digest
+from ..results.observations import Measurement
 from ..store.identity import plugins_used, weights_name
 from ..store.weights import Weights, tensors_hash
 from ..types import Batch, Example, Finding, Outputs, TaskData
-from .attribution import Named, trace_of
-from .batching import Split, batches, evaluating
-from .measuring import observe
-from .published import published_value
-from .training import Objective
-from .workshop import Workshop, seeded
+from .evaluation_mode import evaluating
+from .measuring.attribution import Named, trace_of
+from .measuring.measurement import observe
+from .measuring.splits import Split, batches
+from .published_values import published_value
+from .training.loop import Objective
+from .training.models import TrainedModels, seeded
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ class Lab:
     @property
     def data(self) -> TaskData:
         """The task's examples, loaded when they are first asked for."""
-        return self._workshop.data
+        return self._models.data
 
     def require(self, kind: Kind, name: str) -> None:
         """Refuse, before any training, what is not installed."""
@@ -135,16 +136,16 @@ class Lab:
             self._progress,
             self._objects,
         )
-        other._workshop = self._workshop
+        other._models = self._models
         return other
 
     def model(self, seed: int, setting: Setting | None = None) -> Model:
         """A model trained as the setting says; its weights are kept as those of any run."""
-        return self._workshop.trained(self._plans[setting or self.setting], seed)[0]
+        return self._models.trained(self._plans[setting or self.setting], seed)[0]
 
     def untrained(self, seed: int, setting: Setting | None = None) -> Model:
         """A model as it is before training."""
-        return self._workshop.untrained(self._plans[setting or self.setting], seed)
+        return self._models.untrained(self._plans[setting or self.setting], seed)
 
     def train(
         self,
@@ -171,7 +172,7 @@ class Lab:
             start = [tensors_hash(m.state_dict()) for m in (model, *beside)]
             key = digest(base, self._study.choice.name, code, name, *start)
         with seeded(seed):
-            self._workshop.find_or_train(
+            self._models.find_or_train(
                 model, key, plan.training, seed=seed, label=name, objective=objective, keep=keep
             )
         return model
@@ -239,10 +240,10 @@ class Lab:
         return setting
 
     @cached_property
-    def _workshop(self) -> Workshop:
+    def _models(self) -> TrainedModels:
         plan = self._plans[self.setting]
         data = load_data(plan.task.make(), self._source, plan.spec.limit)
-        return Workshop(data, self._device, self._weights, self._progress)
+        return TrainedModels(data, self._device, self._weights, self._progress)
 
 
 def _by_example(values: Tensor, mask: Tensor) -> tuple[Tensor, ...]:

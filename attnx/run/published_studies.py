@@ -14,8 +14,8 @@ from ..progress import Progress
 from ..request.spec import Choice, RunSpec
 from ..store.home import home
 from ..store.runs import write_study
-from .executors import compute_with_one_thread
 from .study import run_study
+from .workers.executors import compute_with_one_thread
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 

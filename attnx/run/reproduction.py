@@ -16,20 +16,20 @@ from ..errors import DataError, UsageError, in_one_line
 from ..host.catalog import Catalog
 from ..progress import Progress
 from ..registry.experiments import Column
-from ..report.claims import Sample, decide, measured
-from ..report.examples import Examples
-from ..report.records import Curve, Report
-from ..report.reproduction import ColumnShown, LeftOut, Reproduction
+from ..request.experiment import ExperimentPlan, RowCell
 from ..request.grid import Cell
-from ..request.reproduction import RowCell, Undertaking
 from ..request.resolve import resolve
 from ..request.spec import RunSpec
+from ..results.claims import Sample, decide, measured
+from ..results.examples import Examples
+from ..results.report import Curve, Report
+from ..results.reproduction import ColumnShown, Reproduction, SkippedRows
 from ..store.identity import run_name
 from ..store.runs import Runs
-from .evaluation import choose_device
-from .executors import Workers, carry_out_units
+from .device import choose_device
 from .published_studies import StudyFound, StudyUnit, carry_out_study_unit
-from .sweep import carry_out_sweep
+from .workers.executors import Workers, run_jobs
+from .workers.sweep import carry_out_sweep
 
 Found = Report | StudyFound
 
@@ -43,7 +43,7 @@ class _Results:
 
 
 def carry_out_reproduction(
-    asked: Undertaking,
+    asked: ExperimentPlan,
     catalog: Catalog,
     source: Source,
     workers: Workers,
@@ -136,7 +136,7 @@ def _study(
     errors: dict[StudyUnit, str] = {}
     distinct = list(dict.fromkeys(unit for several in units.values() for unit in several))
     with progress.stage("studies", len(distinct)) as step:
-        for done in carry_out_units(workers, carry_out_study_unit, distinct, lambda _: ()):
+        for done in run_jobs(workers, carry_out_study_unit, distinct, lambda _: ()):
             if done.error is not None:
                 errors[done.unit] = in_one_line(done.error)
             else:
@@ -160,7 +160,7 @@ def _one_thread() -> Iterator[None]:
 
 
 def _concluded(
-    asked: Undertaking, results: _Results, failed: Mapping[RowCell, str], seconds: float
+    asked: ExperimentPlan, results: _Results, failed: Mapping[RowCell, str], seconds: float
 ) -> Reproduction:
     experiment = asked.experiment
     rows = [row for row in experiment.rows if any(cell.row == row for cell in results.found)]
@@ -224,15 +224,17 @@ def _curves(found: Mapping[RowCell, tuple[Found, ...]], drawn: Sequence[str]) ->
                     yield curve.model_copy(update={"explanation": cell.row})
 
 
-def _left_out(asked: Undertaking, failed: Mapping[RowCell, str], run: Sequence[str]) -> Iterator[LeftOut]:
+def _left_out(
+    asked: ExperimentPlan, failed: Mapping[RowCell, str], run: Sequence[str]
+) -> Iterator[SkippedRows]:
     """Rows, or parts of rows that were run, without a result, by the reason."""
     reasons: dict[str, list[str]] = {}
     for cell, reason in failed.items():
         reasons.setdefault(reason, []).append(f"part of {cell.row}" if cell.row in run else cell.row)
     for reason, rows in reasons.items():
-        yield LeftOut(rows=tuple(dict.fromkeys(rows)), reason=reason)
+        yield SkippedRows(rows=tuple(dict.fromkeys(rows)), reason=reason)
     if asked.left_out:
-        yield LeftOut(rows=asked.left_out, reason=f"not part of the size '{asked.size}'")
+        yield SkippedRows(rows=asked.left_out, reason=f"not part of the size '{asked.size}'")
 
 
 def _sample(found: tuple[Found, ...], column: Column, setting: str) -> Sample:

@@ -8,25 +8,25 @@ from pathlib import Path
 import numpy as np
 
 from ..data.loading import Source
-from ..disk import check_room, check_writable
+from ..disk import check_space, check_writable
 from ..errors import UsageError
 from ..host.catalog import Catalog
 from ..progress import Progress
-from ..report.findings import Finding as FindingRow
-from ..report.findings import StudyReport
-from ..report.statistics import summarise
-from ..request.given import Objects
+from ..request.objects import Objects
 from ..request.resolve import find_part, require_capabilities, resolve
 from ..request.spec import Choice, RunSpec
+from ..results.statistics import summarise
+from ..results.study import StudyReport, StudyRow
 from ..store.home import home
 from ..store.identity import plugins_used
 from ..store.runs import write_study
 from ..store.weights import Weights
 from ..types import Finding
-from .contracts import blamed
-from .evaluation import choose_device, data_used, environment, not_kept
+from .device import choose_device, environment
+from .disk_space import PAGES
+from .evaluation import data_used, not_stored
 from .lab import Lab
-from .room import PAGES
+from .plugin_errors import errors_of
 
 
 def carry_out_study(
@@ -45,12 +45,12 @@ def carry_out_study(
     root, weights = out or home() / "studies", Weights()
     check_writable(root, "--out")
     check_writable(weights.root, "ATTNX_HOME")
-    check_room(root, PAGES, "the report", "--out")
+    check_space(root, PAGES, "the report", "--out")
     report, _ = run_study(choice, spec, catalog, source, progress, weights, objects)
     try:
         return report, None if objects else write_study(report, root)
     except OSError as error:
-        raise not_kept(report, root, error) from error
+        raise not_stored(report, root, error) from error
 
 
 def run_study(
@@ -73,7 +73,7 @@ def run_study(
     require_capabilities(part, plan, catalog)
     device = choose_device(spec.device)
     lab = Lab(spec, plan, part, catalog, device, source, weights or Weights(), progress, objects)
-    with blamed(part.title):
+    with errors_of(part.title):
         findings = tuple(part.make()(lab))
         rows = tuple(_row(finding) for finding in findings)
     report = StudyReport(
@@ -89,9 +89,9 @@ def run_study(
     return report, findings
 
 
-def _row(finding: Finding) -> FindingRow:
+def _row(finding: Finding) -> StudyRow:
     found = summarise(np.asarray(finding.values, dtype=float)[:, :, None])  # of one column
-    return FindingRow(
+    return StudyRow(
         setting=finding.setting,
         measure=finding.measure,
         direction=finding.direction,

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import DataError
-from ..report.examples import Array, Column, Examples, Scores
-from ..request.keep import LEVELS, Keep
+from ..request.keep_levels import LEVELS, Keep
+from ..results.examples import Array, ExampleColumn, Examples, Scores
 from .seals import SEAL, check_seal
 
 NUMBERS, TEXTS = "examples.safetensors", "examples.jsonl.gz"
@@ -22,7 +22,7 @@ SCHEMA = 1
 
 
 @dataclass(frozen=True, slots=True)
-class KeptIn:
+class StoredExamples:
     """The examples in the folder of a run, read when they are asked for."""
 
     folder: Path
@@ -118,7 +118,7 @@ def _examples(about: dict[str, Any], numbers: dict[str, Array], texts: list[dict
     return Examples(
         label_names=tuple(about["label_names"]),
         seeds=tuple(about["seeds"]),
-        columns=tuple(Column(**column) for column in about["columns"]),
+        columns=tuple(ExampleColumn(**column) for column in about["columns"]),
         ids=tuple(text["id"] for text in texts),
         labels=numbers["labels"],
         units=tuple(tuple(text["units"]) for text in texts) if whole else (),

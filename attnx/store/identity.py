@@ -14,9 +14,9 @@ import torch
 
 from ..data.access import Source
 from ..data.downloads import sha256_of
-from ..report.provenance import PluginUsed
 from ..request.plan import Part, Plan
 from ..request.spec import canonical_json, digest
+from ..results.provenance import PluginUsed
 from ..types import TaskData
 from .dependencies import library_versions, modules_behind, source_files
 
@@ -156,7 +156,7 @@ def _hash_of(files: Mapping[str, Path]) -> str:
 @cache
 def training_code() -> str:
     """A hash of the core's own part in training: what that imports of these rooms, and no other code."""
-    return _hash_of(modules_behind(("attnx.run.training", "attnx.run.workshop"), TRAINING_ROOMS))
+    return _hash_of(modules_behind(("attnx.run.training.loop", "attnx.run.training.models"), TRAINING_ROOMS))
 
 
 def _modules(parts: Sequence[Part]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..disk import written_aside
-from ..report.reproduction import Reproduction
+from ..results.reproduction import Reproduction
 
 
 def write_reproduction(found: Reproduction, root: Path) -> Path:

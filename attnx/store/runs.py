@@ -10,12 +10,12 @@ from pathlib import Path
 
 from ..disk import in_the_way, write_file, written_aside
 from ..errors import DataError, UsageError, did_you_mean
-from ..report.examples import Examples
-from ..report.findings import StudyReport
-from ..report.records import Report
-from ..request.keep import LEVELS, Keep
+from ..request.keep_levels import LEVELS, Keep
 from ..request.spec import digest
-from .examples import KeptIn, kept_level, write_examples
+from ..results.examples import Examples
+from ..results.report import Report
+from ..results.study import StudyReport
+from .examples import StoredExamples, kept_level, write_examples
 from .home import home
 from .seals import read_sealed, seal
 
@@ -100,7 +100,7 @@ class Runs:
 def read_report(folder: Path) -> Report | None:
     """A report, or None where no file is, or one of another version, damaged or edited."""
     report = read_sealed(folder, REPORT, Report.from_json, lambda found: found.fingerprint)
-    return report and report.with_examples(KeptIn(folder))
+    return report and report.with_examples(StoredExamples(folder))
 
 
 def read_study(folder: Path) -> StudyReport | None:

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ..disk import written_aside
-from ..report.sweeps import SweepReport
 from ..request.grid import Cell
 from ..request.spec import digest
+from ..results.sweep import SweepReport
 from .home import home
 
 

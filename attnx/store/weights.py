@@ -51,10 +51,10 @@ class Weights:
         except FileNotFoundError:  # another writer may be replacing it
             return None
         except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
-            self.tell_damaged(key, error)
+            self.warn_damaged(key, error)
             return None
 
-    def tell_damaged(self, key: str, error: Exception) -> None:
+    def warn_damaged(self, key: str, error: Exception) -> None:
         """Warn that the weights of this name are as good as none."""
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
         said = f"warning: damaged {self.what} in '{self.root / key}' ({reason}): {self.remedy}"

@@ -14,8 +14,8 @@ from ..host.catalog import Catalog
 from ..protocols import Model
 from ..request.plan import Part
 from ..request.spec import Choice, Options, validate_options
+from ..testing import device_laws, importance_laws, metric_laws, model_laws, projection_laws, task_laws  # noqa: F401
 from ..types import TaskData
-from . import device_laws, importance_laws, metric_laws, model_laws, projection_laws, task_laws  # noqa: F401
 from .laws import LAWS, Broken, Law, require
 from .model_laws import ModelOnTask
 from .toy import ToySoftmax, toy_data

@@ -8,16 +8,9 @@ from typing import TypeVar, cast
 import torch
 from torch import Tensor, nn
 
-from ..protocols import (
-    AttentionProjection,
-    DeletingModel,
-    ImportanceMethod,
-    InfluencingModel,
-    Metric,
-    Model,
-)
-from ..run.attribution import Named, attribute, trace_of
-from ..run.batching import evaluating
+from ..protocols import AttentionProjection, DeletingModel, ImportanceMethod, InfluencingModel, Metric, Model
+from ..run.evaluation_mode import evaluating
+from ..run.measuring.attribution import Named, attribute, trace_of
 from ..types import TaskData
 from .laws import law, require
 from .metric_laws import conclude, is_split_metric, toy_split, values_of

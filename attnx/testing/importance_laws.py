@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from torch import Tensor, nn
 
 from ..protocols import ImportanceMethod
-from ..run.attribution import Named, attribute, trace_of
-from ..run.batching import evaluating
+from ..run.evaluation_mode import evaluating
+from ..run.measuring.attribution import Named, attribute, trace_of
 from ..types import Batch, Example
 from .laws import law, require
 from .model_laws import by_unit, close

@@ -12,9 +12,9 @@ from torch import Tensor
 
 from ..formulas.randomness import Randomness
 from ..protocols import Metric, SplitMetric
-from ..run.answers import answer_of
-from ..run.attribution import Named, trace_of
-from ..run.batching import evaluating
+from ..run.evaluation_mode import evaluating
+from ..run.measuring.attribution import Named, trace_of
+from ..run.measuring.metric_calls import answer_of
 from ..types import Conclusion, Corpus, Evidence, Example, Importance
 from .laws import law, require
 from .model_laws import close

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from ..protocols import Model
-from ..run.batching import evaluating
+from ..run.evaluation_mode import evaluating
 from ..types import Batch, Example, TaskData, Trace
 from .laws import law, require
 

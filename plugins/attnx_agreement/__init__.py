@@ -1,6 +1,6 @@
 """Whether an explanation agrees with a reference, and how spread out importance is."""
 
-from attnx import Card, hookimpl
+from attnx.plugin import Card, hookimpl
 
 JAIN = 'Jain and Wallace, "Attention is not Explanation", NAACL 2019'
 MEISTER = 'Meister, Lazov, Augenstein and Cotterell, "Is Sparse Attention more Interpretable?", ACL 2021'

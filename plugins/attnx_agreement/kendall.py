@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import torch
+from attnx.plugin import Evidence, Measure, Metric
 from torch import Tensor
-
-from attnx import Evidence, Measure, Metric
 
 from .pairs import Booleans, Floats, Integers, Pairs, count_pairs
 from .significance import p_values

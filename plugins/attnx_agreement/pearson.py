@@ -1,6 +1,7 @@
+from attnx.plugin import Evidence, Measure, Metric
 from torch import Tensor
 
-from attnx import Evidence, Measure, Metric, pearson
+from attnx.formulas import pearson
 
 
 class Pearson(Metric):

@@ -1,6 +1,7 @@
+from attnx.plugin import Evidence, Measure, Metric
 from torch import Tensor
 
-from attnx import Evidence, Measure, Metric, average_ranks, pearson
+from attnx.formulas import average_ranks, pearson
 
 
 class Spearman(Metric):

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import torch
+from attnx.plugin import Evidence, Measure, Metric
 from torch import Tensor
 
-from attnx import Evidence, Measure, Metric, column_blocks, weighted_tau
+from attnx.formulas import column_blocks, weighted_tau
 
 from .options import WeightedKendallOptions
 

@@ -1,6 +1,6 @@
 """Known truth: planted tasks, explanations right or wrong on purpose, attention trained to deceive."""
 
-from attnx import Card, hookimpl
+from attnx.plugin import Card, hookimpl
 
 PRUTHI = (
     "Pruthi, Gupta, Dhingra, Neubig and Lipton, "

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
+from attnx.plugin import Finding, Lab, Model, Outputs, Study
 
-from attnx import Finding, Lab, Model, Outputs, Study, rationale_mass
+from attnx.formulas import rationale_mass
 
 from .options import DeceptiveAttentionOptions
 

@@ -2,9 +2,8 @@
 
 from typing import Annotated, Literal
 
+from attnx.plugin import Options
 from pydantic import Field, field_validator
-
-from attnx import Options
 
 Penalty = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 

@@ -1,6 +1,7 @@
+from attnx.plugin import ImportanceMethod, Model, Trace
 from torch import Tensor
 
-from attnx import ImportanceMethod, Model, Randomness, Trace
+from attnx.formulas import Randomness
 
 
 class First(ImportanceMethod):

@@ -1,6 +1,5 @@
 import numpy as np
-
-from attnx import Source, Task, TaskData
+from attnx.plugin import Source, Task, TaskData
 
 from .options import PronounsOptions
 from .planted import SAMPLE, Text, Unit, make_texts

@@ -1,6 +1,6 @@
 """Attention itself as an explanation, and the scores that know nothing."""
 
-from attnx import Card, hookimpl
+from attnx.plugin import Card, hookimpl
 
 
 @hookimpl

@@ -3,9 +3,8 @@
 import hashlib
 from pathlib import Path
 
+from attnx.plugin import Options
 from pydantic import Field, FilePath, ValidationInfo, field_validator
-
-from attnx import Options
 
 
 class RandomOptions(Options):

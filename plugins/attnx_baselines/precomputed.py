@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 import torch
+from attnx.plugin import DataError, Example, ImportanceMethod, Model, Trace
 from torch import Tensor
 
-from attnx import DataError, Example, ImportanceMethod, Model, Randomness, Trace
+from attnx.formulas import Randomness
 
 from .options import PrecomputedOptions
 from .score_files import read_scores

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-from attnx import DataError, read_json_lines
+from attnx.plugin import DataError, read_json_lines
 
 Scores = np.ndarray[Any, np.dtype[np.float64]]
 

@@ -1,6 +1,6 @@
 """Importances that Captum computes, on the embeddings of units."""
 
-from attnx import Card, hookimpl
+from attnx.plugin import Card, hookimpl
 
 SUNDARARAJAN = 'Sundararajan, Taly and Yan, "Axiomatic Attribution for Deep Networks", ICML 2017'
 SHRIKUMAR = (

@@ -1,8 +1,9 @@
 import torch
+from attnx.plugin import ImportanceMethod, Model, Trace
 from captum._utils.models.linear_model import SkLearnLinearRegression
 from torch import Tensor
 
-from attnx import ImportanceMethod, Model, Randomness, Trace
+from attnx.formulas import Randomness
 
 from .options import KernelShapOptions
 from .subsets import Subsets, fitted_weights

@@ -2,9 +2,8 @@
 
 from typing import Literal
 
+from attnx.plugin import Options
 from pydantic import Field
-
-from attnx import Options
 
 Baseline = Literal["zero", "mean"]
 

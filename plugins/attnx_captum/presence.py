@@ -1,7 +1,6 @@
 import torch
+from attnx.plugin import Batch, Trace
 from torch import Tensor
-
-from attnx import Batch, Trace
 
 from .output import Output
 

@@ -1,6 +1,5 @@
+from attnx.plugin import Trace
 from torch import Tensor, nn
-
-from attnx import Trace
 
 from .classifier import SequenceClassifier
 from .encoders import Bidirectional

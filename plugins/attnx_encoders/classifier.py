@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 from typing import Generic, Self, TypeVar
 
 import torch
+from attnx.plugin import AttentionProjection, Batch, DataError, Example, Source, TaskData, Trace
 from torch import Tensor, nn
 
-from attnx import AttentionProjection, Batch, DataError, Example, Source, TaskData, Trace, make_scorer
+from attnx.formulas import make_scorer
 
 from .encoders import Encoder
 from .options import ClassifierOptions, SequenceOptions

@@ -3,9 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import torch
+from attnx.plugin import AttentionProjection, Batch, Example, TaskData, UsageError
 from torch import Tensor, nn
 
-from attnx import AttentionProjection, Batch, Example, TaskData, UsageError, make_scorer
+from attnx.formulas import make_scorer
 
 from .classifier import AttentionClassifier
 from .encoders import Bidirectional, Convolutions, Encoder, Same, inside

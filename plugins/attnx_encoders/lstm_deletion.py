@@ -21,10 +21,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import torch
+from attnx.plugin import AttentionProjection, Trace
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from attnx import AttentionProjection, Scorer, Trace, similar_lengths
+from attnx.formulas import Scorer, similar_lengths
 
 from .encoders import Bidirectional, inside
 

@@ -22,7 +22,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from attnx import similar_lengths
+from attnx.formulas import similar_lengths
 
 from .encoders import Bidirectional, inside, mirror_columns
 

@@ -2,9 +2,8 @@
 
 from typing import Annotated, Literal
 
+from attnx.plugin import Options
 from pydantic import AfterValidator, Field
-
-from attnx import Options
 
 Level = Literal["gru", "conv", "none"]
 

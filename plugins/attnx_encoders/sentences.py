@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise, zip_longest
 
-from attnx import Example
+from attnx.plugin import Example
 
 TERMINAL = (".", "!", "?")
 CLOSING = ".!?\"'”’)]"

@@ -1,4 +1,4 @@
-from attnx import UsageError
+from attnx.plugin import UsageError
 
 from .classifier import SequenceClassifier
 from .encoders import Encoder

@@ -9,9 +9,8 @@ from itertools import chain
 
 import numpy as np
 import torch
+from attnx.plugin import DataError
 from torch import Tensor
-
-from attnx import DataError
 
 PAD, UNKNOWN, START, END = range(4)
 SPECIAL = ("<pad>", "<unknown>", "<start>", "<end>")

@@ -3,9 +3,10 @@
 from dataclasses import replace
 
 import torch
+from attnx.plugin import Batch, Model, Trace
 from torch import Tensor
 
-from attnx import Batch, Model, Randomness, Trace, equal_lengths
+from attnx.formulas import Randomness, equal_lengths
 
 
 def logits_over_backgrounds(model: Model, trace: Trace, random: Randomness, draws: int) -> Tensor:

@@ -1,7 +1,8 @@
 import torch
+from attnx.plugin import Model, Trace
 from torch import Tensor
 
-from attnx import Model, Trace, at_once, logits_of_kept
+from attnx.formulas import at_once, logits_of_kept
 
 
 def logits_without_each(model: Model, trace: Trace) -> Tensor:

@@ -1,9 +1,10 @@
 """The probability of the explained class as more and more top units are deleted, or alone are kept."""
 
 import torch
+from attnx.plugin import Evidence
 from torch import Tensor
 
-from attnx import Evidence, logits_of_kept, ranked
+from attnx.formulas import logits_of_kept, ranked
 
 from .backgrounds import probabilities_over_backgrounds
 

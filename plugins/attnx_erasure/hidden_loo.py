@@ -1,8 +1,9 @@
 import torch
+from attnx.plugin import ImportanceMethod, Model, Trace
 from torch import Tensor
 from torch.nn import functional as F
 
-from attnx import ImportanceMethod, Model, Randomness, Trace, at_once
+from attnx.formulas import Randomness, at_once
 
 from .change import change_of_output
 from .options import HiddenLeaveOneOutOptions

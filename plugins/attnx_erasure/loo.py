@@ -1,10 +1,11 @@
 from typing import cast
 
 import torch
+from attnx.plugin import DeletingModel, ImportanceMethod, Model, Trace
 from torch import Tensor
 from torch.nn import functional as F
 
-from attnx import DeletingModel, ImportanceMethod, Model, Randomness, Trace
+from attnx.formulas import Randomness
 
 from .backgrounds import logits_over_backgrounds
 from .change import change_of_output

@@ -2,9 +2,8 @@
 
 from typing import Annotated, Literal
 
+from attnx.plugin import Options
 from pydantic import AfterValidator, Field
-
-from attnx import Options
 
 Draws = Annotated[
     int, Field(ge=1, description="backgrounds drawn for each unit, over which probabilities are averaged")

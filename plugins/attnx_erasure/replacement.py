@@ -1,9 +1,10 @@
 from typing import Literal
 
 import torch
+from attnx.plugin import Model, Trace
 from torch import Tensor
 
-from attnx import Model, Trace, equal_lengths, mean_embedding
+from attnx.formulas import equal_lengths, mean_embedding
 
 
 def logits_replacing_each(model: Model, trace: Trace, baseline: Literal["zero", "mean"]) -> Tensor:

@@ -1,4 +1,4 @@
-from attnx import Axis, Evidence, Measure, Metric, WithCurve
+from attnx.plugin import Axis, Evidence, Measure, Metric, WithCurve
 
 from .erasure_curve import probability_falls, taken
 from .options import ErasureCurveOptions

@@ -1,6 +1,6 @@
 """How fast the output changes with a unit."""
 
-from attnx import Card, hookimpl
+from attnx.plugin import Card, hookimpl
 
 MEISTER = 'Meister, Lazov, Augenstein and Cotterell, "Is Sparse Attention more Interpretable?", ACL 2021'
 JAIN = 'Jain and Wallace, "Attention is not Explanation", NAACL 2019'

@@ -1,7 +1,8 @@
 import torch
+from attnx.plugin import ImportanceMethod, Model, Trace
 from torch import Tensor
 
-from attnx import ImportanceMethod, Model, Randomness, Trace, class_output
+from attnx.formulas import Randomness, class_output
 
 from .options import AttentionGradientOptions
 

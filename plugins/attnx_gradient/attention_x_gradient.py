@@ -1,6 +1,7 @@
+from attnx.plugin import Model, Trace
 from torch import Tensor
 
-from attnx import Model, Randomness, Trace
+from attnx.formulas import Randomness
 
 from .attention_gradient import AttentionGradient
 

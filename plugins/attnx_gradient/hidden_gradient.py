@@ -1,9 +1,10 @@
 from dataclasses import replace
 
 import torch
+from attnx.plugin import Model, Trace
 from torch import Tensor
 
-from attnx import Model, Randomness, Trace, class_output
+from attnx.formulas import Randomness, class_output
 
 from .gradient import Gradient
 

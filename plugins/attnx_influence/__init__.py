@@ -1,6 +1,6 @@
 """How far every unit reaches into every hidden state."""
 
-from attnx import Card, hookimpl
+from attnx.plugin import Card, hookimpl
 
 MEISTER = 'Meister, Lazov, Augenstein and Cotterell, "Is Sparse Attention more Interpretable?", ACL 2021'
 

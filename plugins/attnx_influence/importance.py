@@ -1,7 +1,8 @@
 import torch
+from attnx.plugin import ImportanceMethod, Model, Trace
 from torch import Tensor
 
-from attnx import ImportanceMethod, Model, Randomness, Trace
+from attnx.formulas import Randomness
 
 from .influence import shares_of_influence
 from .options import InfluenceOptions

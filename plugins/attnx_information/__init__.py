@@ -1,6 +1,6 @@
 """Whether the units an explanation ranks highest carry the most information about the output."""
 
-from attnx import Card, hookimpl
+from attnx.plugin import Card, hookimpl
 
 WEN = (
     "Wen, Subbalakshmi and Yang, "

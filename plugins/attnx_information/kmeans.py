@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attnx import at_once
+from attnx.formulas import at_once
 
 ITERATIONS = 300
 ROUNDING = 200  # a squared distance below this many roundings of ‖x‖² is measured anew

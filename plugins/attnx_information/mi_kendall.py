@@ -3,10 +3,11 @@ from __future__ import annotations
 import math
 
 import torch
+from attnx.plugin import Axis, Conclusion, Corpus, Evidence, Measure, SplitMetric
 from torch import Tensor
 from torch.nn import functional as F
 
-from attnx import Axis, Conclusion, Corpus, Evidence, Measure, SplitMetric, shares, weighted_tau
+from attnx.formulas import shares, weighted_tau
 
 from .kmeans import Space, kmeans
 from .mutual_information import mutual_information, shuffled

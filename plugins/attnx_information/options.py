@@ -2,9 +2,8 @@
 
 from typing import Annotated, Literal
 
+from attnx.plugin import Options
 from pydantic import Field
-
-from attnx import Options
 
 MOST_REPEATS = 1000
 

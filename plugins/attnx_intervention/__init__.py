@@ -1,6 +1,6 @@
 """What happens to the output when attention is changed and everything else is held."""
 
-from attnx import Card, hookimpl
+from attnx.plugin import Card, hookimpl
 
 SERRANO = 'Serrano and Smith, "Is Attention Interpretable?", ACL 2019'
 JAIN = 'Jain and Wallace, "Attention is not Explanation", NAACL 2019'

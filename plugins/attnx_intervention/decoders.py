@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Protocol
 
 import torch
+from attnx.plugin import Evidence, PluginError
 from torch import Tensor
 
-from attnx import Evidence, PluginError, total_variation
+from attnx.formulas import total_variation
 
 from .reattending import alternatives_at_once, logits_under
 

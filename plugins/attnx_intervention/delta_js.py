@@ -1,8 +1,9 @@
 import math
 
 import torch
+from attnx.plugin import Axis, Evidence, Measure, Metric, WithCurve
 
-from attnx import Axis, Evidence, Measure, Metric, WithCurve, js_divergence
+from attnx.formulas import js_divergence
 
 from .bins import by_bin, centres
 from .ranking import top_and_other

@@ -1,7 +1,8 @@
 import torch
+from attnx.plugin import Evidence, Measure, Metric
 from torch import Tensor
 
-from attnx import Evidence, Measure, Metric, ranked
+from attnx.formulas import ranked
 
 from .reattending import alternatives_at_once, without
 

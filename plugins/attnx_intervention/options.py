@@ -1,8 +1,7 @@
 """Options of the intervention metrics."""
 
+from attnx.plugin import Options
 from pydantic import Field
-
-from attnx import Options
 
 
 class PermutationOptions(Options):

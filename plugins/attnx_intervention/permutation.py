@@ -1,7 +1,8 @@
 import torch
+from attnx.plugin import Axis, Evidence, Measure, Metric, WithCurve
 from torch import Tensor
 
-from attnx import Axis, Evidence, Measure, Metric, WithCurve, total_variation
+from attnx.formulas import total_variation
 
 from .bins import by_bin, centres
 from .options import PermutationOptions

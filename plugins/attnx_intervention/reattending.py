@@ -1,9 +1,10 @@
 """The outputs under many attentions at once."""
 
 import torch
+from attnx.plugin import Evidence
 from torch import Tensor
 
-from attnx import Evidence, at_once, attention_without
+from attnx.formulas import at_once, attention_without
 
 
 def without(evidence: Evidence, removed: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.special import xlogy
 
-from attnx import at_once
+from attnx.formulas import at_once
 
 
 def farthest(attention: Tensor, odds: Tensor, low: Tensor, high: Tensor, among: Tensor) -> Tensor:

@@ -1,6 +1,6 @@
 """Pictures: captions that look at patches, and images of one's own."""
 
-from attnx import Card, hookimpl
+from attnx.plugin import Card, hookimpl
 
 PANDEY = 'Pandey, Vashisht and Ramaswamy, "On the Interpretability of Attention Networks", ACML 2022'
 XU = 'Xu et al., "Show, Attend and Tell", ICML 2015'

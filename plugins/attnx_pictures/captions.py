@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from attnx import Example
+from attnx.plugin import Example
 
 from .grid import Box, marked, patch_names, patch_rows
 

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-from attnx import DataError, Source, Task, TaskData
+from attnx.plugin import DataError, Source, Task, TaskData
 
 from .captions import Captioned, examples_of
 from .coco_words import words_of

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-from attnx import DataError
+from attnx.plugin import DataError
 
 from .grid import Array, Box
 

@@ -3,9 +3,8 @@
 from pathlib import Path
 from typing import Literal
 
+from attnx.plugin import Options
 from pydantic import Field
-
-from attnx import Options
 
 
 class ShapesOptions(Options):

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attnx import Drawing, Kept, Model, TaskData, Trace, put_together
+from attnx.formulas import put_together
+from attnx.plugin import Drawing, DrawingData, Model, TaskData, Trace
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +35,7 @@ class OverlayDrawing(Drawing):
     size = (11.0, 4.0)
     examples = 6
 
-    def look(self, model: Model, trace: Trace, data: TaskData) -> Mapping[str, Kept] | None:
+    def look(self, model: Model, trace: Trace, data: TaskData) -> Mapping[str, DrawingData] | None:
         """None where units are not images, or do not make up a square picture."""
         examples = trace.batch.examples
         n = isqrt(len(examples[0].units))

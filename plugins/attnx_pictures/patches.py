@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 import torch
+from attnx.plugin import UsageError
 from torch import Tensor, nn
-
-from attnx import UsageError
 
 
 class Table(nn.Module):

@@ -1,8 +1,7 @@
 from collections.abc import Callable
 
 import numpy as np
-
-from attnx import Example, Source, Task, TaskData
+from attnx.plugin import Example, Source, Task, TaskData
 
 from .captions import Captioned, examples_of
 from .grid import cut

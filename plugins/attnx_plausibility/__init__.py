@@ -1,6 +1,6 @@
 """Plausibility: agreement with the units that people marked."""
 
-from attnx import Card, hookimpl
+from attnx.plugin import Card, hookimpl
 
 ERASER = 'DeYoung et al., "ERASER: A Benchmark to Evaluate Rationalized NLP Models", ACL 2020'
 PANDEY = 'Pandey, Vashisht and Ramaswamy, "On the Interpretability of Attention Networks", ACML 2022'

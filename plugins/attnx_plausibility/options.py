@@ -1,8 +1,7 @@
 """Options of the metrics that compare with what people marked."""
 
+from attnx.plugin import Options
 from pydantic import Field
-
-from attnx import Options
 
 
 class PlausibilityOptions(Options):

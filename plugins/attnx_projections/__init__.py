@@ -1,6 +1,6 @@
 """Projections: from scores to attention weights on the simplex."""
 
-from attnx import Card, hookimpl
+from attnx.plugin import Card, hookimpl
 
 BREBISSON = 'de Brébisson and Vincent, "An Exploration of Softmax Alternatives", ICLR 2016'
 JANG = 'Jang, Gu and Poole, "Categorical Reparameterization with Gumbel-Softmax", ICLR 2017'

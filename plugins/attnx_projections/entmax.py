@@ -1,10 +1,9 @@
 import math
 
 import torch
+from attnx.plugin import AttentionProjection
 from entmax import entmax_bisect
 from torch import Tensor, nn
-
-from attnx import AttentionProjection
 
 from .masking import project_masked
 from .options import EntmaxOptions

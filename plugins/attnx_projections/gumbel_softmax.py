@@ -1,7 +1,6 @@
 import torch
+from attnx.plugin import AttentionProjection
 from torch import Tensor, nn
-
-from attnx import AttentionProjection
 
 from .masking import project_masked
 from .options import GumbelSoftmaxOptions

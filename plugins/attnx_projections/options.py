@@ -2,9 +2,8 @@
 
 from typing import Self
 
+from attnx.plugin import Options
 from pydantic import Field, model_validator
-
-from attnx import Options
 
 
 class SoftmaxOptions(Options):

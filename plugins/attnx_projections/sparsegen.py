@@ -1,6 +1,5 @@
+from attnx.plugin import AttentionProjection
 from torch import Tensor
-
-from attnx import AttentionProjection
 
 from .masking import project_masked
 from .options import SparsegenOptions

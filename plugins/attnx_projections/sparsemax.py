@@ -1,6 +1,5 @@
+from attnx.plugin import AttentionProjection
 from torch import Tensor
-
-from attnx import AttentionProjection
 
 from .thresholds import sparsemax
 

@@ -1,7 +1,6 @@
 import torch
+from attnx.plugin import AttentionProjection
 from torch import Tensor
-
-from attnx import AttentionProjection
 
 from .masking import in_full_precision
 

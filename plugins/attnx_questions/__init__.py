@@ -1,6 +1,6 @@
 """Questions about short stories: the published ones, and stories of our own whose truth is known."""
 
-from attnx import Card, hookimpl
+from attnx.plugin import Card, hookimpl
 
 WESTON = 'Weston et al., "Towards AI-Complete Question Answering: A Set of Prerequisite Toy Tasks", ICLR 2016'
 

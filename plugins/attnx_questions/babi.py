@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from attnx import DataError, Source, Task, TaskData, read_lines
+from attnx.plugin import DataError, Source, Task, TaskData, read_lines
 
 from .generated import GeneratedStories
 from .options import BabiOptions, GeneratedOptions
-from .stories import Asked, to_example, units_of
+from .stories import Arguments, to_example, units_of
 
 
 class _Babi(Task):
@@ -65,7 +65,7 @@ class _Babi(Task):
         options = GeneratedOptions(facts=self.facts, sentences=10, train=30, dev=12, test=12)
         return GeneratedStories(options).load(Source())
 
-    def _cut(self, asked: Asked) -> Asked:
+    def _cut(self, asked: Arguments) -> Arguments:
         """The question with the last sentences alone, where only so many are wanted."""
         most = self.options.max_sentences
         left_out = max(0, len(asked.sentences) - most) if most else 0
@@ -102,10 +102,10 @@ def _find(folder: Path, pattern: str) -> Path:
     return found[0]
 
 
-def _read(path: Path, split: str) -> Iterator[list[Asked]]:
+def _read(path: Path, split: str) -> Iterator[list[Arguments]]:
     """The questions of every story of a file."""
     told: dict[int, tuple[str, ...]] = {}  # sentences by their number
-    story: list[Asked] = []
+    story: list[Arguments] = []
     for line, text in enumerate(read_lines(path), 1):
         number, _, rest = text.strip().partition(" ")
         if not number.isdecimal() or not rest:
@@ -123,7 +123,7 @@ def _read(path: Path, split: str) -> Iterator[list[Asked]]:
         yield story
 
 
-def _asked(question: str, answer: str, told: dict[int, tuple[str, ...]], name: str, where: str) -> Asked:
+def _asked(question: str, answer: str, told: dict[int, tuple[str, ...]], name: str, where: str) -> Arguments:
     answer, _, numbers = answer.partition("\t")
     positions = {number: position for position, number in enumerate(told)}
     supporting = [int(number) for number in numbers.split() if number.isdecimal()]
@@ -133,7 +133,7 @@ def _asked(question: str, answer: str, told: dict[int, tuple[str, ...]], name: s
         raise DataError(f"{where}: {wrong}.")
     if not told:
         raise DataError(f"{where}: a question before any sentence.")
-    return Asked(
+    return Arguments(
         id=name,
         sentences=tuple(told.values()),
         question=_words(question),

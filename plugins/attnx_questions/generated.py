@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from random import Random
 
-from attnx import Source, Task, TaskData
+from attnx.plugin import Source, Task, TaskData
 
 from .options import GeneratedOptions
-from .stories import Asked, to_example, units_of
+from .stories import Arguments, to_example, units_of
 
 PEOPLE = ("anna", "boris", "clara", "david", "erin")
 PLACES = ("attic", "barn", "cellar", "library", "porch", "stable")
@@ -53,7 +53,7 @@ class GeneratedStories(Task):
             Source()
         )
 
-    def _asked(self, rng: Random, name: str, answer: str) -> Asked:
+    def _asked(self, rng: Random, name: str, answer: str) -> Arguments:
         """A question with that answer: its place and the story's trade names."""
         while True:
             story = _Story(rng, things=self.options.facts > 1)
@@ -65,7 +65,7 @@ class GeneratedStories(Task):
         question, place, supporting = rng.choice(questions)
         other = {place: answer, answer: place}
         told = tuple(_renamed(words, other) for words in story.sentences)
-        return Asked(name, told, _renamed(question, other), answer, frozenset(supporting))
+        return Arguments(name, told, _renamed(question, other), answer, frozenset(supporting))
 
 
 def _renamed(words: tuple[str, ...], names: Mapping[str, str]) -> tuple[str, ...]:

@@ -1,8 +1,7 @@
 """Options of the tasks about stories."""
 
+from attnx.plugin import Options
 from pydantic import Field
-
-from attnx import Options
 
 
 class BabiOptions(Options):

@@ -6,13 +6,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from attnx import Example
+from attnx.plugin import Example
 
 STOP = "."  # a unit of its own at the end of a sentence, never in the rationale
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Arguments:
     """A question about the sentences that were told before it."""
 
     id: str
@@ -22,7 +22,7 @@ class Asked:
     supporting: frozenset[int]  # positions of the sentences that the answer follows from
 
 
-def to_example(asked: Asked, answers: Sequence[str]) -> Example:
+def to_example(asked: Arguments, answers: Sequence[str]) -> Example:
     """The words of the story as units, the question as query, the words of supporting sentences marked."""
     units: list[str] = []
     marks: list[bool] = []

@@ -1,6 +1,6 @@
 """Retraining: what attention is worth when the model, or its attention, is trained another way."""
 
-from attnx import Card, hookimpl
+from attnx.plugin import Card, hookimpl
 
 MEISTER = 'Meister, Lazov, Augenstein and Cotterell, "Is Sparse Attention more Interpretable?", ACL 2021'
 WEN = (

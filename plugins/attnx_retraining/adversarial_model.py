@@ -1,7 +1,8 @@
 import numpy as np
 import torch
+from attnx.plugin import Finding, Lab, Model, Outputs, Study
 
-from attnx import Finding, Lab, Model, Outputs, Study, js_divergence, total_variation
+from attnx.formulas import js_divergence, total_variation
 
 from .adversary import frozen, unfrozen
 from .information import measure_tau, require_information

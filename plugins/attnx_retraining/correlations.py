@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-import attnx
+from attnx import formulas
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -24,7 +24,7 @@ def pearson(x: Array, y: Array) -> float:
 
 def spearman(x: Array, y: Array) -> float:
     """Pearson's r of the ranks, tied values sharing their mean rank."""
-    ranks = (attnx.average_ranks(values[None], _everywhere(values))[0] for values in _tensors(x, y))
+    ranks = (formulas.average_ranks(values[None], _everywhere(values))[0] for values in _tensors(x, y))
     return _pearson(*ranks)
 
 
@@ -32,7 +32,7 @@ CORRELATIONS = {"kendall": kendall, "spearman": spearman, "pearson": pearson}
 
 
 def _pearson(x: Tensor, y: Tensor) -> float:
-    return float(attnx.pearson(x[None], y[None], _everywhere(x)))
+    return float(formulas.pearson(x[None], y[None], _everywhere(x)))
 
 
 def _tensors(*lists: Array) -> list[Tensor]:

@@ -1,4 +1,4 @@
-from attnx import Finding, Lab, Model, Study
+from attnx.plugin import Finding, Lab, Model, Study
 
 from .guided import Guided
 from .information import compare_information

@@ -1,6 +1,5 @@
 import numpy as np
-
-from attnx import Finding, Lab, Model, Study
+from attnx.plugin import Finding, Lab, Model, Study
 
 from .adversary import unfrozen
 from .guided import Guided

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-
-from attnx import Finding, Lab, Model, UsageError
+from attnx.plugin import Finding, Lab, Model, UsageError
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 import torch
+from attnx.plugin import Finding, Lab, Study, UsageError
 
-from attnx import Finding, Lab, Study, UsageError, js_divergence
+from attnx.formulas import js_divergence
 
 
 class SeedVariance(Study):

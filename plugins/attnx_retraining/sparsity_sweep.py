@@ -1,6 +1,5 @@
 import numpy as np
-
-from attnx import Finding, Lab, Study
+from attnx.plugin import Finding, Lab, Study
 
 from .correlations import CORRELATIONS, Array
 from .options import SparsitySweepOptions

@@ -1,6 +1,5 @@
 import numpy as np
-
-from attnx import Finding, Lab, Study, UsageError
+from attnx.plugin import Finding, Lab, Study, UsageError
 
 
 class UniformAttention(Study):

@@ -1,6 +1,6 @@
 """Selective dependence classification: tasks whose deciding unit is known, and the model made for them."""
 
-from attnx import Card, hookimpl
+from attnx.plugin import Card, hookimpl
 
 PANDEY = 'Pandey, Vashisht and Ramaswamy, "On the Interpretability of Attention Networks", ACML 2022'
 

@@ -1,6 +1,5 @@
 import numpy as np
-
-from attnx import Source, Task, TaskData
+from attnx.plugin import Source, Task, TaskData
 
 from .cifar10_files import CLASSES, SIDE, Array, read_half
 from .mosaics import make_mosaics, pooled_bases

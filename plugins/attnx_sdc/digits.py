@@ -1,6 +1,5 @@
 import numpy as np
-
-from attnx import Source, Task, TaskData
+from attnx.plugin import Source, Task, TaskData
 
 from .mosaics import make_mosaics, point_bases
 from .options import DigitsOptions

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-
-from attnx import Source, Task, TaskData
+from attnx.plugin import Source, Task, TaskData
 
 from .mosaics import blob_bases, make_mosaics
 from .options import Blob, Sizes

@@ -1,7 +1,8 @@
 import torch
+from attnx.plugin import Axis, Evidence, Measure, Metric, WithCurve
 from torch import Tensor
 
-from attnx import Axis, Evidence, Measure, Metric, WithCurve, shares
+from attnx.formulas import shares
 
 from .options import FocusOptions
 

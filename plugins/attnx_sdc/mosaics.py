@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-
-from attnx import DataError, Example, TaskData
+from attnx.plugin import DataError, Example, TaskData
 
 from .options import Blob, Sizes
 

@@ -3,9 +3,8 @@
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
+from attnx.plugin import Options
 from pydantic import AfterValidator, Field, model_validator
-
-from attnx import Options
 
 
 class Sizes(Options):

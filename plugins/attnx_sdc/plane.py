@@ -1,4 +1,4 @@
-from attnx import Source, Task, TaskData
+from attnx.plugin import Source, Task, TaskData
 
 from .mosaics import blob_bases, make_mosaics
 from .options import Blob, Sdc2dOptions

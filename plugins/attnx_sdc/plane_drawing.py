@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnx import Drawing, Kept, Model, TaskData, Trace
+from attnx.plugin import Drawing, DrawingData, Model, TaskData, Trace
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,7 +36,7 @@ class PlaneDrawing(Drawing):
     )
     size = (9.0, 4.2)
 
-    def look(self, model: Model, trace: Trace, data: TaskData) -> Mapping[str, Kept] | None:
+    def look(self, model: Model, trace: Trace, data: TaskData) -> Mapping[str, DrawingData] | None:
         """None where segments are not points of a plane, or hidden layers are averaged."""
         if trace.embeddings.shape[-1] != 2 or trace.hidden.shape[-1] != 2:
             return None
@@ -56,7 +56,7 @@ class PlaneDrawing(Drawing):
             "around attended": around_attended,
             "labels": trace.batch.labels.int(),
         }
-        kept: dict[str, Kept] = {name: tensor.cpu().numpy() for name, tensor in numbers.items()}
+        kept: dict[str, DrawingData] = {name: tensor.cpu().numpy() for name, tensor in numbers.items()}
         return kept | {"of": np.array([names.index(unit) for unit in units], np.int32), "names": names}
 
     def draw(self, figure: Figure, kept: Mapping[str, Any]) -> None:

@@ -2,8 +2,7 @@ import zipfile
 import zlib
 
 import numpy as np
-
-from attnx import DataError, Source, Task, TaskData
+from attnx.plugin import DataError, Source, Task, TaskData
 
 from .mosaics import Bases, blob_bases, make_mosaics, point_bases
 from .options import SdcOptions

@@ -1,8 +1,7 @@
 from dataclasses import replace
 
 import numpy as np
-
-from attnx import Example, Source, Task, TaskData
+from attnx.plugin import Example, Source, Task, TaskData
 
 from .mosaics import SPLITS
 from .options import SdcTextOptions

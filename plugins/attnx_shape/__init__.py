@@ -1,6 +1,6 @@
 """How sparse an explanation is."""
 
-from attnx import Card, hookimpl
+from attnx.plugin import Card, hookimpl
 
 PANDEY = 'Pandey, Vashisht and Ramaswamy, "On the Interpretability of Attention Networks", ACML 2022'
 

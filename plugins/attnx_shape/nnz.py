@@ -1,9 +1,10 @@
 import math
 
 import torch
+from attnx.plugin import Evidence, Measure, Metric
 from torch import Tensor
 
-from attnx import Evidence, Measure, Metric, shares
+from attnx.formulas import shares
 
 from .options import NnzOptions
 

@@ -1,7 +1,8 @@
 import torch
+from attnx.plugin import Evidence, Measure, Metric
 from torch import Tensor
 
-from attnx import Evidence, Measure, Metric, shares
+from attnx.formulas import shares
 
 
 class SimplexDistance(Metric):

@@ -1,6 +1,6 @@
 """Texts: published datasets of labelled texts, with human rationales or without, and the user's own files."""
 
-from attnx import Card, hookimpl
+from attnx.plugin import Card, hookimpl
 
 JAIN = 'Jain and Wallace, "Attention is not Explanation", NAACL 2019'
 ZHANG = (

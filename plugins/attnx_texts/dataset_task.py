@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
-from attnx import DataError, Source, Task, TaskData
+from attnx.plugin import DataError, Source, Task, TaskData
 
 from .corpus import Labels, make_data
 from .options import DatasetOptions

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from attnx import DataError, Source, Task, TaskData, read_json_lines, read_text
+from attnx.plugin import DataError, Source, Task, TaskData, read_json_lines, read_text
 
 from .marked import make_sample
 from .options import RationaleOptions

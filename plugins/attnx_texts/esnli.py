@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from attnx import DataError, Source, Task, TaskData
+from attnx.plugin import DataError, Source, Task, TaskData
 
 from .marked import SAMPLE, SIZES, cut_punctuation, read_stars
 from .options import EsnliOptions

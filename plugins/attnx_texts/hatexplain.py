@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from attnx import DataError, Source, Task, TaskData, parse_object, read_text
+from attnx.plugin import DataError, Source, Task, TaskData, parse_object, read_text
 
 from .marked import make_sample
 from .options import HateXplainOptions

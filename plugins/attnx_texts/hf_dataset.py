@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from attnx import DataError, Source, Task, TaskData, UsageError, did_you_mean
+from attnx.plugin import DataError, Source, Task, TaskData, UsageError, did_you_mean
 
 from .corpus import Labels, make_data
 from .label_names import SENTIMENT

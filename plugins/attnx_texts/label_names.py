@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from attnx import did_you_mean
+from attnx.plugin import did_you_mean
 
 WHOLE = re.compile(r"-?\d{1,18}")  # a label of more digits is a name like any other
 SENTIMENT = ("negative", "positive")

@@ -6,8 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-
-from attnx import TaskData
+from attnx.plugin import TaskData
 
 from .options import RationaleOptions
 from .passages import SPLITS, Account, Marks, Passage, make_data

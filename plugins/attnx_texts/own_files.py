@@ -6,7 +6,7 @@ from abc import abstractmethod
 from pathlib import Path
 from typing import ClassVar
 
-from attnx import DataError, Source, Task, TaskData, UsageError
+from attnx.plugin import DataError, Source, Task, TaskData, UsageError
 
 from .corpus import ALL, make_data
 from .label_names import SENTIMENT

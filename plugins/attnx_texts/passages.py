@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from attnx import DataError, Example, TaskData
+from attnx.plugin import DataError, Example, TaskData
 
 from .options import Agreement, RationaleOptions
 

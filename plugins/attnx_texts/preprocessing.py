@@ -15,7 +15,7 @@ The rule `spaces` is for text that is split already: cut at white space, then 2 
 and 4. One piece is one word, so positions counted in `text.split()` stay true.
 
 No step looks past white space once tags are gone, so each distinct piece is cut once and then
-remembered: most of the work for a corpus is looking pieces up.
+data_cache: most of the work for a corpus is looking pieces up.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from attnx import DataError, did_you_mean, read_lines
+from attnx.plugin import DataError, did_you_mean, read_lines
 
 
 def find_file(folder: Path, name: str) -> Path:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-
-from attnx import Example, TaskData
+from attnx.plugin import Example, TaskData
 
 SIZES = {"train": 12, "dev": 3, "test": 4}  # texts a label
 COLOURS = "red green blue white black grey pink brown violet orange yellow purple".split()

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 
-from attnx import TaskData, read_json_lines
+from attnx.plugin import TaskData, read_json_lines
 
 from .dataset_task import DatasetTask
 from .options import SnliOptions

@@ -1,6 +1,6 @@
 """Transformers: models of Hugging Face, and what can be read off their layers."""
 
-from attnx import Card, hookimpl
+from attnx.plugin import Card, hookimpl
 
 PACKAGE = "attnx_transformers"
 ABNAR = 'Abnar and Zuidema, "Quantifying Attention Flow in Transformers", ACL 2020'

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import torch
+from attnx.plugin import AttentionProjection, Batch, Example, TaskData, UsageError
 from torch import Tensor
-
-from attnx import AttentionProjection, Batch, Example, TaskData, UsageError
 
 from .network import Network
 from .options import HfCausalOptions

@@ -11,7 +11,7 @@ from logging import ERROR, getLogger
 from pathlib import Path
 from typing import Any
 
-from attnx import DataError, Source, UsageError
+from attnx.plugin import DataError, Source, UsageError
 
 from .options import CheckpointOptions
 

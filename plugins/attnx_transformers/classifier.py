@@ -4,9 +4,8 @@ import re
 from typing import Any, Self
 
 import torch
+from attnx.plugin import AttentionProjection, TaskData, UsageError
 from torch import Tensor
-
-from attnx import AttentionProjection, TaskData, UsageError
 
 from .network import Network
 from .options import HfClassifierOptions

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Sequence
 from typing import Self
 
 import torch
+from attnx.plugin import AttentionProjection, Batch, Example, TaskData, Trace
 from torch import Tensor, nn
 
-from attnx import AttentionProjection, Batch, Example, Layers, TaskData, Trace, make_scorer
+from attnx.formulas import Layers, make_scorer
 
 from .network import Network
 from .options import HfOptions

@@ -1,9 +1,10 @@
 from typing import cast
 
 import torch
+from attnx.plugin import ImportanceMethod, LayeredModel, Model, Trace
 from torch import Tensor
 
-from attnx import ImportanceMethod, LayeredModel, Model, Randomness, Trace, class_output
+from attnx.formulas import Randomness, class_output
 
 from .layer_scores import by_word, query_of
 from .options import LayerOptions

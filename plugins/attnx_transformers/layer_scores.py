@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import torch
+from attnx.plugin import Trace
 from torch import Tensor
 
-from attnx import Layers, Trace
+from attnx.formulas import Layers
 
 from .options import LayerOptions
 from .packing import positions_asked

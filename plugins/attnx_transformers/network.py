@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import torch
+from attnx.plugin import Batch, Example, Source, TaskData, UsageError
 from torch import Tensor, nn
-
-from attnx import Batch, Example, Source, TaskData, UsageError
 
 from .checkpoints import Checkpoint, quiet
 from .options import CheckpointOptions

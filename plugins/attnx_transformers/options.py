@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
+from attnx.plugin import Options
 from pydantic import Field, field_validator
-
-from attnx import Options
 
 Head = int | Literal["mean"]
 Query = Literal["first", "last", "mean"]

@@ -9,9 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
+from attnx.plugin import Batch
 from torch import Tensor
-
-from attnx import Batch
 
 from .options import Query
 

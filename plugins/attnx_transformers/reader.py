@@ -8,9 +8,10 @@ from contextlib import ExitStack
 from typing import Any
 
 import torch
+from attnx.plugin import Batch, Example, Trace
 from torch import Tensor, nn
 
-from attnx import Batch, Example, Layers, Trace, passes_at_once
+from attnx.formulas import Layers, passes_at_once
 
 from .network import Network
 from .options import Query, ReadingOptions

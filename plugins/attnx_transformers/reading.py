@@ -6,9 +6,8 @@ from collections.abc import Sized
 from dataclasses import dataclass
 
 import torch
+from attnx.plugin import UsageError
 from torch import Tensor
-
-from attnx import UsageError
 
 from .options import Head
 from .packing import Packing

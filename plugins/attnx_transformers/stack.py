@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
+from attnx.plugin import UsageError
 from torch import Tensor, nn
-
-from attnx import UsageError
 
 from .taps import Tap, called, tapped
 

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 import torch
+from attnx.plugin import Batch, Example, Source, TaskData, UsageError
 from torch import Tensor, nn
 from torch.nn import functional as F
-
-from attnx import Batch, Example, Source, TaskData, UsageError
 
 from .checkpoints import Checkpoint
 from .network import Network

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 import torch
-
-from attnx import Batch, DataError, Example
+from attnx.plugin import Batch, DataError, Example
 
 NONE = -1  # no piece
 PROBE = "a"

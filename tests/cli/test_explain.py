@@ -6,7 +6,7 @@ import json
 import pytest
 
 import attnx
-from attnx.report.explanation import Explanation, LeftOut
+from attnx.results.explanation import Explanation, RemovedUnit
 
 ASKED = {
     "task": "sdc-text",
@@ -77,5 +77,5 @@ def test_words_that_the_model_cannot_know_are_said_and_equal_units_told_apart(cl
 def test_places_are_counted_as_they_are_said():
     units = ("the",) * 113
     said = Explanation("", "", units, None, None, 0, "yes", {"yes": 1.0}, {}, ())
-    named = [said.named(LeftOut(at - 1, "the", None, None, ())) for at in (1, 2, 3, 4, 11, 22, 112, 113)]
+    named = [said.named(RemovedUnit(at - 1, "the", None, None, ())) for at in (1, 2, 3, 4, 11, 22, 112, 113)]
     assert [name[5:-1] for name in named] == ["1st", "2nd", "3rd", "4th", "11th", "22nd", "112th", "113th"]

@@ -87,7 +87,7 @@ def test_a_refused_pairing_imports_nothing_heavy(tmp_path: Path) -> None:
     """A task without rationales cannot be judged by focus; the source of its class says so."""
     (tmp_path / "heavy.py").write_text("import torch\nclass Bare:\n    provides = ('words',)\n")
     (tmp_path / "bare_plugin.py").write_text(
-        "from attnx import Card, hookimpl\n"
+        "from attnx.plugin import Card, hookimpl\n"
         "@hookimpl\n"
         "def attnx_tasks():\n"
         "    return [Card('bare', 'heavy:Bare', recommends=('fcam-words',))]\n"

@@ -8,7 +8,7 @@ import time
 import pytest
 
 import attnx
-from attnx.store import ledger
+from attnx.store import run_list as ledger
 
 SMALL = {"training": {"epochs": 1}, "progress": False, "keep": "values"}
 TASK = "sdc-text:train=60,dev=30,test=40"
@@ -63,7 +63,7 @@ def test_what_was_read_once_is_not_read_again_and_what_changed_is(kept, home, cl
     first, second, _ = kept
     whole = cli("runs", "--json")
     read = []
-    monkeypatch.setattr(ledger, "read_kept", lambda folder: read.append(folder.name))
+    monkeypatch.setattr(ledger, "read_saved", lambda folder: read.append(folder.name))
     assert cli("runs", "--json") == whole
     assert read == []
     os.utime(home / "runs" / first.fingerprint / "report.json", (1, 1))

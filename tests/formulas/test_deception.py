@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnx import deception_penalty, rationale_mass
+from attnx.formulas import deception_penalty, rationale_mass
 
 weights = st.lists(st.floats(0.01, 1), min_size=2, max_size=8)
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
 
-from attnx import js_divergence, total_variation
+from attnx.formulas import js_divergence, total_variation
 
 masses = st.lists(st.floats(0, 1, allow_subnormal=False), min_size=3, max_size=3).filter(
     lambda m: sum(m) > 1e-3

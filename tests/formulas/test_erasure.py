@@ -1,8 +1,9 @@
 """Outputs of shortened examples, and that none is computed twice."""
 
 import torch
+from attnx.plugin import Batch, Trace
 
-from attnx import Batch, Trace, logits_of_kept
+from attnx.formulas import logits_of_kept
 from attnx.formulas.erasure import remembering
 from attnx.testing import ToyModel, toy_data
 

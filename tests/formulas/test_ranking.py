@@ -4,12 +4,13 @@ from dataclasses import replace
 
 import pytest
 import torch
+from attnx.plugin import Evidence, Example, Importance
 from torch import Tensor
 
-from attnx import Evidence, Example, Importance, Randomness, ranked
-from attnx.run.answers import attention_evidence
-from attnx.run.attribution import trace_of
-from attnx.run.batching import evaluating
+from attnx.formulas import Randomness, ranked
+from attnx.run.evaluation_mode import evaluating
+from attnx.run.measuring.attribution import trace_of
+from attnx.run.measuring.metric_calls import attention_evidence
 from attnx.testing import ToyModel
 
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 import attnx
-from attnx import Evidence, Measure, Trace
 from attnx.errors import AttnxError, PluginError
+from attnx.plugin import Evidence, Measure, Trace
 from attnx.testing import ToyModel, toy_data
 
 seeds = st.integers(0, 2**32)
@@ -73,19 +73,19 @@ def changed(tensor: Tensor, seed: int) -> Any:
     )()
 
 
-class Toy(attnx.Task):
+class Toy(attnx.plugin.Task):
     """The toy task, changed."""
 
     provides = ("words", "rationale")
 
-    def __init__(self, change: Callable[[attnx.TaskData], Any] = lambda data: data) -> None:
+    def __init__(self, change: Callable[[attnx.plugin.TaskData], Any] = lambda data: data) -> None:
         self.change = change
 
-    def load(self, source: Any) -> attnx.TaskData:
+    def load(self, source: Any) -> attnx.plugin.TaskData:
         return self.change(toy_data())  # type: ignore[no-any-return]
 
 
-class Odd(attnx.Metric):
+class Odd(attnx.plugin.Metric):
     """Something at random."""
 
     family = "shape"
@@ -170,7 +170,7 @@ def test_components_that_raise_anything(kind: str, number: int) -> None:
         ends_well("Toy", task=Toy(act))
 
 
-ODD_EXAMPLES: list[Callable[[attnx.Example], Any]] = [
+ODD_EXAMPLES: list[Callable[[attnx.plugin.Example], Any]] = [
     lambda e: replace(e, label=-1),
     lambda e: replace(e, label=99),
     lambda e: replace(e, label=0.5),
@@ -192,7 +192,7 @@ ODD_EXAMPLES: list[Callable[[attnx.Example], Any]] = [
     14, st.sampled_from(range(len(ODD_EXAMPLES))), st.sampled_from(["train", "dev", "test"]), st.booleans()
 )
 def test_tasks_that_give_anything(number: int, split: str, all_of_them: bool) -> None:
-    def change(data: attnx.TaskData) -> Any:
+    def change(data: attnx.plugin.TaskData) -> Any:
         examples = getattr(data, split)
         kept = () if all_of_them else examples[1:]
         odd = [ODD_EXAMPLES[number](one) for one in (examples if all_of_them else examples[:1])]
@@ -208,7 +208,7 @@ def test_tasks_that_give_no_data(given: Any) -> None:
 
 @fuzzed(4, seeds)
 def test_projections_that_answer_anything(seed: int) -> None:
-    class OddProjection(attnx.AttentionProjection):
+    class OddProjection(attnx.plugin.AttentionProjection):
         """Something at random."""
 
         def __call__(self, scores: Tensor, mask: Tensor) -> Tensor:

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from tiny_checkpoints import data, save
 
 from attnx.errors import AttnxError, PluginError
-from attnx.run.attribution import trace_of
-from attnx.run.contracts import blamed, check_trace
+from attnx.run.measuring.attribution import trace_of
+from attnx.run.measuring.output_checks import check_trace
+from attnx.run.plugin_errors import errors_of
 from attnx.testing.toy import ToySoftmax
 from attnx_transformers.classifier import HfClassifier
 from attnx_transformers.options import HfClassifierOptions
@@ -34,7 +35,7 @@ def check(folder: Path) -> None:
     """A model that gives possible numbers, or one line, of the data or of the model."""
     said: AttnxError | None = None
     try:
-        with blamed("model 'hf-classifier'"):
+        with errors_of("model 'hf-classifier'"):
             model = HfClassifier.build(data(), ToySoftmax(), HfClassifierOptions(checkpoint=str(folder)))
             check_trace(trace_of(model, model.encode(data().test)), model.provides, "model 'hf-classifier'")
     except AttnxError as error:

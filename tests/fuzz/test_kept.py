@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 import attnx
 from attnx.errors import DataError
-from attnx.report.findings import StudyReport
-from attnx.report.records import Report
-from attnx.store import ledger
+from attnx.results.report import Report
+from attnx.results.study import StudyReport
+from attnx.store import run_list as ledger
 from attnx.store.runs import read_report, read_study, write_study
 from attnx.store.seals import seal
 from attnx.store.weights import Weights

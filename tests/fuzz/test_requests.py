@@ -17,9 +17,9 @@ from attnx.cli.app import main
 from attnx.errors import AttnxError
 from attnx.registry.plain_yaml import load_yaml
 from attnx.registry.schema import parse_registry
-from attnx.report.records import Report
 from attnx.request.parsing import read_request
 from attnx.request.spec import Choice
+from attnx.results.report import Report
 
 PIECES = [
     *("task", "model", "seeds", "limit", "training", "metrics", "schema", "datasets", "defaults", "sources"),
@@ -75,9 +75,9 @@ def test_the_command_line_answers_in_one_line(asked: list[str]) -> None:
         patch.object(sys, "argv", ["attnx", *asked]),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
-        patch("attnx.api.evaluate_spec", side_effect=SystemError("computes")),
-        patch("attnx.api.study_spec", side_effect=SystemError("computes")),
-        patch("attnx.run.sweep.carry_out_sweep", side_effect=SystemError("computes")),
+        patch("attnx.api.evaluate.evaluate_spec", side_effect=SystemError("computes")),
+        patch("attnx.api.study.study_spec", side_effect=SystemError("computes")),
+        patch("attnx.run.workers.sweep.carry_out_sweep", side_effect=SystemError("computes")),
         pytest.raises(SystemExit) as left,
     ):
         main()

@@ -12,8 +12,8 @@ from attnx.errors import PluginError, UsageError, did_you_mean
 from attnx.host.cards import CAPABILITIES, KINDS, Card, Component, Kind
 from attnx.host.catalog import Catalog
 from attnx.host.plugins import Plugin
-from attnx.report.listing import PLURALS, describe, listing
 from attnx.testing import LAWS, ToyModel, check_component, check_named
+from attnx.views.terminal.components import PLURALS, describe, listing
 
 Cli = Callable[..., tuple[int, str, str]]
 
@@ -197,20 +197,22 @@ def test_a_class_that_says_otherwise_once_it_is_imported_is_broken(
 
 
 def test_a_dataset_that_the_source_does_not_name_is_a_broken_declaration(install: Callable[..., Any]) -> None:
-    task = "from attnx import Task\nclass Late(Task):\n    'Early.'\nLate.dataset = 'imdb'\n"
+    task = "from attnx.plugin import Task\nclass Late(Task):\n    'Early.'\nLate.dataset = 'imdb'\n"
     install("late", "", task=task)
     judged = next(check_component(Catalog(()), component("late", "task", target="late_plugin.task:Late")))
     assert judged.failure == "its source says dataset '', the class 'imdb'"
 
 
 def test_a_component_whose_default_options_are_refused_is_broken(install: Callable[..., Any]) -> None:
-    text = "from pydantic import Field\nfrom attnx import Options\nclass Size(Options):\n"
+    text = "from pydantic import Field\nfrom attnx.plugin import Options\nclass Size(Options):\n"
     install("sized", "", options=text + "    size: int = Field(0, gt=0, validate_default=True)\n")
     assert "has no default" in verdicts(component("toy", options="sized_plugin.options:Size"))["defaults"]
 
 
 def test_a_component_that_demands_options_is_not_checked(install: Callable[..., Any]) -> None:
-    install("demanding", "", options="from attnx import Options\nclass Size(Options):\n    size: int\n")
+    install(
+        "demanding", "", options="from attnx.plugin import Options\nclass Size(Options):\n    size: int\n"
+    )
     toy = component("toy", options="demanding_plugin.options:Size")
     declarations, *others = check_component(Catalog(()), toy)
     assert str(declarations).endswith("ok")

@@ -37,7 +37,7 @@ WAYS = {
     "a parent next door that was imported there": "pass\nclass It(Again): 'Doc.'",
     "a parent with a parameter": "pass\nclass It(Of[int]): 'Doc.'",
     "the nearer of two parents": "pass\nclass It(Left, Right): 'Doc.'",
-    "a protocol": "pass\nclass It(attnx.Model): 'Doc.'",
+    "a protocol": "pass\nclass It(attnx.plugin.Model): 'Doc.'",
     "a protocol's parent": "pass\nclass It(SplitMetric): 'Doc.'",
     "a parent of torch's": "needs = ('a',)\nclass It(nn.Module, Parent): 'Doc.'",
     "a later word": "needs = ('a',)\n    needs = ('b',)",
@@ -46,7 +46,7 @@ WAYS = {
 MODULE = """
 from typing import ClassVar, Generic, TypeVar
 import attnx
-from attnx import SplitMetric
+from attnx.plugin import SplitMetric
 from torch import nn
 from . import neighbour
 from .neighbour import FAR, Again

@@ -14,9 +14,9 @@ from attnx.errors import PluginError, UsageError
 from attnx.host.cards import KINDS
 from attnx.host.catalog import Catalog
 from attnx.host.plugins import HOOK_OF_KIND, Plugin
-from attnx.report.listing import plugin_table
 from attnx.request.resolve import resolve
 from attnx.request.spec import RunSpec
+from attnx.views.terminal.components import plugin_table
 
 Cli = Callable[..., tuple[int, str, str]]
 Install = Callable[..., Path]
@@ -111,11 +111,11 @@ BROKEN = {
     "hook that raises": (returning("attnx_tasks", "1 / 0"), "hook 'attnx_tasks' failed: ZeroDivisionError"),
     "not a card": (
         returning("attnx_metrics", "['accuracy']"),
-        "hook 'attnx_metrics' must return a list of attnx.Card, got 'accuracy'",
+        "hook 'attnx_metrics' must return a list of attnx.plugin.Card, got 'accuracy'",
     ),
     "a class": (
         "class Mine:\n    pass\n" + returning("attnx_metrics", "[Mine]"),
-        "hook 'attnx_metrics' must return a list of attnx.Card, got <class",
+        "hook 'attnx_metrics' must return a list of attnx.plugin.Card, got <class",
     ),
     "not a list": (returning("attnx_models", "5"), "hook 'attnx_models'"),
     "generator that raises": (

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 import torch
+from attnx.plugin import AttentionProjection, Evidence, Example, Importance, Model, TaskData
 from torch import Tensor
 
-from attnx import AttentionProjection, Evidence, Example, Importance, Model, Randomness, TaskData
-from attnx.run.answers import answer_of
-from attnx.run.attribution import Named, trace_of
-from attnx.run.batching import evaluating
+from attnx.formulas import Randomness
+from attnx.run.evaluation_mode import evaluating
+from attnx.run.measuring.attribution import Named, trace_of
+from attnx.run.measuring.metric_calls import answer_of
 from attnx.testing import ToyModel, toy_data
 from attnx_encoders.bilstm import BiLstm
 from attnx_encoders.han import Han

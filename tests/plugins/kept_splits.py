@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+from attnx.plugin import Conclusion, Corpus
 from torch import Tensor
 from torch.nn import functional as F
 
-from attnx import Conclusion, Corpus
 from attnx_information.mi_kendall import MiKendall
 from attnx_information.options import MiKendallOptions
 

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from attnx import Model, Source
 from attnx.host.catalog import Catalog
+from attnx.plugin import Model, Source
 from attnx.progress import Progress
-from attnx.report.findings import Finding, StudyReport
 from attnx.request.resolve import find_part, resolve
 from attnx.request.spec import Choice, RunSpec
-from attnx.run.evaluation import choose_device
+from attnx.results.study import StudyReport, StudyRow
+from attnx.run.device import choose_device
 from attnx.run.lab import Lab
 from attnx.run.study import run_study
 from attnx.store.weights import Weights
@@ -51,6 +51,6 @@ def same(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> bool:
     return a.keys() == b.keys() and all(torch.equal(a[name], b[name]) for name in a)
 
 
-def as_array(finding: Finding) -> np.ndarray[Any, Any]:
+def as_array(finding: StudyRow) -> np.ndarray[Any, Any]:
     """[S] the mean of every seed, NaN where it is undefined."""
     return np.array(finding.seeds, dtype=float)

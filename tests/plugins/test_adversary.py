@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 import torch
+from attnx.plugin import Evidence, Example
 from intervention_models import (
     MODELS,
     Make,
@@ -21,8 +22,8 @@ from intervention_models import (
 )
 from torch import Tensor
 
-from attnx import Evidence, Example, js_divergence, total_variation
-from attnx.run.batching import evaluating
+from attnx.formulas import js_divergence, total_variation
+from attnx.run.evaluation_mode import evaluating
 from attnx.testing import ToyModel, toy_data
 from attnx_intervention import adversarial_attention
 from attnx_intervention.adversarial_attention import (

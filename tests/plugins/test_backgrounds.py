@@ -7,9 +7,10 @@ import pytest
 import torch
 
 import attnx
-from attnx import Randomness, Source, UsageError
-from attnx.run.attribution import trace_of
-from attnx.run.batching import evaluating
+from attnx.formulas import Randomness
+from attnx.plugin import Source, UsageError
+from attnx.run.evaluation_mode import evaluating
+from attnx.run.measuring.attribution import trace_of
 from attnx.types import Evidence, Importance
 from attnx_erasure.backgrounds import _drawn_rows
 from attnx_erasure.comprehensiveness import Comprehensiveness

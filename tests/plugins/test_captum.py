@@ -13,15 +13,15 @@ from sklearn.linear_model import Ridge
 from torch import Tensor
 from torch.nn import functional as F
 
-from attnx import Batch, Card, Example, ImportanceMethod, Model, Trace, UsageError
 from attnx.formulas import chunks
 from attnx.host.cards import Component
 from attnx.host.catalog import Catalog
 from attnx.host.plugins import Plugin
+from attnx.plugin import Batch, Card, Example, ImportanceMethod, Model, Trace, UsageError
 from attnx.request.resolve import resolve
 from attnx.request.spec import Choice, RunSpec
-from attnx.run.attribution import Named, attribute, trace_of
-from attnx.run.batching import evaluating
+from attnx.run.evaluation_mode import evaluating
+from attnx.run.measuring.attribution import Named, attribute, trace_of
 from attnx.testing import ToyModel, check, toy_data
 from attnx_captum import attnx_importances
 from attnx_captum.output import baseline_of

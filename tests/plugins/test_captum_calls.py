@@ -6,15 +6,16 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from attnx.plugin import Batch, Model, Trace
 from captum import attr
 from captum._utils.models.linear_model import SkLearnLasso
 from captum.attr._core.lime import get_exp_kernel_similarity_function
 from explained_models import MODELS, explain
 from torch import Tensor
 
-from attnx import Batch, Model, Randomness, Trace
-from attnx.run.attribution import trace_of
-from attnx.run.batching import evaluating
+from attnx.formulas import Randomness
+from attnx.run.evaluation_mode import evaluating
+from attnx.run.measuring.attribution import trace_of
 from attnx_captum.feature_ablation import FeatureAblation
 from attnx_captum.gradient_shap import GradientShap
 from attnx_captum.input_x_gradient import InputXGradient

@@ -5,12 +5,13 @@ from functools import partial
 
 import pytest
 import torch
+from attnx.plugin import Example, Model, TaskData
 from explained_models import TEXT, Make, explain, features, words
 from torch import Tensor, nn
 
-from attnx import Example, Model, Randomness, TaskData
-from attnx.run.attribution import Named, attribute, trace_of
-from attnx.run.batching import evaluating
+from attnx.formulas import Randomness
+from attnx.run.evaluation_mode import evaluating
+from attnx.run.measuring.attribution import Named, attribute, trace_of
 from attnx.testing import ToyModel
 from attnx_captum.deeplift import DeepLift
 from attnx_captum.options import DeepLiftOptions

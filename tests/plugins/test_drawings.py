@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from attnx.plugin import Source
 from matplotlib.figure import Figure
 
-from attnx import Source
 from attnx_pictures.options import ShapesOptions, ShowAttendTellOptions
 from attnx_pictures.overlay_drawing import OverlayDrawing
 from attnx_pictures.shapes_captions import make_data

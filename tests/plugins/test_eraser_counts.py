@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 import torch
+from attnx.plugin import Corpus
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import auc, f1_score, precision_recall_curve
 from test_plausibility import evidence, spans
 
-from attnx import Corpus
 from attnx_plausibility.eraser import Eraser
 from attnx_plausibility.options import EraserOptions
 

@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from attnx.plugin import Batch, Evidence, Example, Model, Trace
 from intervention_models import MODELS, Make, evidence_of, explained, measure, unexplained
 from torch import Tensor
 
-from attnx import Batch, Evidence, Example, Model, Trace
 from attnx.formulas import chunks
 from attnx.request.spec import validate_options
-from attnx.run.attribution import trace_of
-from attnx.run.batching import evaluating
+from attnx.run.evaluation_mode import evaluating
+from attnx.run.measuring.attribution import trace_of
 from attnx.testing import ToyModel, toy_data
 from attnx_erasure.comprehensiveness import Comprehensiveness
 from attnx_erasure.erasure_curve import taken

@@ -12,21 +12,12 @@ from intervention_models import Make, evidence_of, han, linear_fcam, measure, ml
 from scipy.optimize import minimize
 from torch import Tensor
 
-from attnx import (
-    Batch,
-    Evidence,
-    Example,
-    Importance,
-    PluginError,
-    Randomness,
-    Trace,
-    js_divergence,
-    total_variation,
-)
+from attnx.formulas import Randomness, js_divergence, total_variation
 from attnx.host.catalog import Catalog
+from attnx.plugin import Batch, Evidence, Example, Importance, PluginError, Trace
 from attnx.request.resolve import resolve
 from attnx.request.spec import RunSpec
-from attnx.run.batching import evaluating
+from attnx.run.evaluation_mode import evaluating
 from attnx.testing import ToyModel, toy_data
 from attnx_intervention import vertices
 from attnx_intervention.adversarial_attention import AdversarialAttention, mixtures

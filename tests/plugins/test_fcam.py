@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import attnx
-from attnx import Source, UsageError
+from attnx.plugin import Source, UsageError
 from attnx.testing import check
 from attnx.testing.toy import ToySoftmax
 from attnx_sdc.digits import Digits

@@ -6,11 +6,12 @@ import math
 import numpy as np
 import pytest
 import torch
+from attnx.plugin import Evidence, Example, Importance
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from attnx import Evidence, Example, Importance, Randomness
+from attnx.formulas import Randomness
 from attnx.testing import ToyModel
 from attnx_sdc.focus import Focus
 from attnx_sdc.options import FocusOptions

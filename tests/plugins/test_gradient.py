@@ -7,12 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 import torch
+from attnx.plugin import Batch, Example, Options, Trace
 from captum.attr import InputXGradient, Saliency
 from torch import Tensor
 
-from attnx import Batch, Example, Options, Randomness, Trace
-from attnx.run.attribution import Named, attribute, trace_of
-from attnx.run.batching import evaluating
+from attnx.formulas import Randomness
+from attnx.run.evaluation_mode import evaluating
+from attnx.run.measuring.attribution import Named, attribute, trace_of
 from attnx.testing import ToyModel, check, toy_data
 from attnx_gradient.gradient import Gradient
 from attnx_gradient.options import GradientOptions

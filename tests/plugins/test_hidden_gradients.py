@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from attnx.plugin import AttentionProjection, Example, ImportanceMethod, Model, Trace
 from explained_models import MODELS, explain
 from torch import Tensor
 
-from attnx import AttentionProjection, Example, ImportanceMethod, Model, Trace, attention_without
-from attnx.formulas import chunks
-from attnx.run.batching import evaluating
+from attnx.formulas import attention_without, chunks
+from attnx.run.evaluation_mode import evaluating
 from attnx.testing import ToyModel, check, toy_data
 from attnx_erasure.hidden_loo import HiddenLeaveOneOut
 from attnx_erasure.options import HiddenLeaveOneOutOptions

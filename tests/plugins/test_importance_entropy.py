@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 import scipy.stats
 import torch
+from attnx.plugin import Evidence, Example, Importance
 from torch import Tensor
 
-from attnx import Evidence, Example, Importance, Randomness
-from attnx.run.attribution import trace_of
-from attnx.run.batching import evaluating
+from attnx.formulas import Randomness
+from attnx.run.evaluation_mode import evaluating
+from attnx.run.measuring.attribution import trace_of
 from attnx.testing import ToyModel
 from attnx_agreement.importance_entropy import ImportanceEntropy
 

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 import scipy.stats
 import torch
+from attnx.plugin import Batch, Evidence, Example, Importance, Model, TaskData, Trace
 from text_building import build, read
 from torch import Tensor, nn
 
-from attnx import Batch, Evidence, Example, Importance, Model, Randomness, TaskData, Trace
-from attnx.formulas import chunks
-from attnx.run.attribution import Named, attribute, trace_of
-from attnx.run.batching import evaluating
+from attnx.formulas import Randomness, chunks
+from attnx.run.evaluation_mode import evaluating
+from attnx.run.measuring.attribution import Named, attribute, trace_of
 from attnx.testing import ToyModel, check, toy_data
 from attnx_encoders import lstm_influence as fast_path
 from attnx_encoders.lstm_influence import lstm_influence

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.stats
 import torch
+from attnx.plugin import Batch, Example, Trace
 from intervention_models import (
     MODELS,
     SENTENCES,
@@ -24,9 +25,8 @@ from intervention_models import (
 from scipy.spatial.distance import jensenshannon
 from torch import Tensor
 
-from attnx import Batch, Example, Trace
 from attnx.formulas import chunks
-from attnx.run.batching import evaluating
+from attnx.run.evaluation_mode import evaluating
 from attnx.testing import ToyModel, toy_data
 from attnx_intervention import permutation
 from attnx_intervention.adversarial_attention import AdversarialAttention

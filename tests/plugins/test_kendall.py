@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 import scipy.stats
 import torch
+from attnx.plugin import Batch, Evidence, Example, Importance
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from attnx import Batch, Evidence, Example, Importance, Randomness, weighted_tau
-from attnx.formulas import chunks
-from attnx.run.attribution import trace_of
+from attnx.formulas import Randomness, chunks, weighted_tau
+from attnx.run.measuring.attribution import trace_of
 from attnx.testing import ToyModel, check
 from attnx_agreement.kendall import Kendall, agreement
 from attnx_agreement.options import WeightedKendallOptions

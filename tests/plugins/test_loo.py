@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 import torch
+from attnx.plugin import Batch, Example, Model, TaskData, Trace
 from torch import Tensor
 
-from attnx import Batch, Example, Model, Randomness, TaskData, Trace
-from attnx.formulas import chunks
-from attnx.run.attribution import Named, attribute, trace_of
-from attnx.run.batching import evaluating
+from attnx.formulas import Randomness, chunks
+from attnx.run.evaluation_mode import evaluating
+from attnx.run.measuring.attribution import Named, attribute, trace_of
 from attnx.testing import ToyModel, check, toy_data
 from attnx_encoders.mlp import Mlp
 from attnx_encoders.options import SequenceOptions

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from attnx.plugin import Corpus, Evidence, Example, Importance
 from torch import Tensor
 
-from attnx import Corpus, Evidence, Example, Importance, Randomness
-from attnx.run.attribution import trace_of
-from attnx.run.batching import evaluating
+from attnx.formulas import Randomness
+from attnx.run.evaluation_mode import evaluating
+from attnx.run.measuring.attribution import trace_of
 from attnx.testing import ToyModel
 from attnx_information.mi_kendall import MiKendall
 from attnx_information.options import MiKendallOptions

@@ -2,10 +2,10 @@
 
 import pytest
 import torch
+from attnx.plugin import ImportanceMethod
 from explained_models import MODELS, explain
 from retraining_labs import carry_out, spec
 
-from attnx import ImportanceMethod
 from attnx.host.catalog import Catalog
 from attnx.request.resolve import find_part
 from attnx.request.spec import Choice

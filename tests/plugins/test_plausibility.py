@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, f1_score
 
-from attnx import Evidence, Example, Importance, Randomness, UsageError
+from attnx.formulas import Randomness
+from attnx.plugin import Evidence, Example, Importance, UsageError
 from attnx.request.spec import validate_options
 from attnx.testing import ToyModel, check
 from attnx_plausibility.options import PlausibilityOptions

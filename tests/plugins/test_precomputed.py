@@ -12,9 +12,9 @@ import pytest
 import torch
 from explained_models import MODELS, explain
 
-from attnx import DataError, Example, UsageError
 from attnx.host.cards import Component
 from attnx.host.catalog import Catalog
+from attnx.plugin import DataError, Example, UsageError
 from attnx.request.spec import validate_options
 from attnx.testing import ToyModel, check, check_component, toy_data
 from attnx_baselines import attnx_importances

@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from attnx import UsageError
+from attnx.plugin import UsageError
 from attnx.request.spec import Choice, validate_options
 from attnx_projections import attnx_projections
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from attnx import DataError, Example, Source, TaskData
 from attnx.host.catalog import Catalog
+from attnx.plugin import DataError, Example, Source, TaskData
 from attnx.registry.schema import read_registry
 from attnx.request.resolve import find_part
 from attnx.request.spec import Choice

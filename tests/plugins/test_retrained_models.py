@@ -14,8 +14,8 @@ from scipy import stats
 from scipy.spatial.distance import jensenshannon
 from text_building import build, read, sentence_data
 
-from attnx import UsageError
 from attnx.host.catalog import Catalog
+from attnx.plugin import UsageError
 from attnx.run.lab import Lab
 from attnx.testing import ToyModel, check, toy_data
 from attnx_retraining.adversary import Away, frozen, kl_divergence, unfrozen
@@ -236,7 +236,7 @@ def test_guided_mlp_finds_the_adversary_of_the_adversarial_study(
     lab = make_lab(catalog, "adversarial-model", spec())
     base = lab.model(0)
     trained = unfrozen(lab, base, 0, AdversaryOptions(), 0.01)
-    monkeypatch.setattr("attnx.run.workshop.train", None)
+    monkeypatch.setattr("attnx.run.training.models.train", None)
     mlp = make_lab(catalog, "guided-mlp", spec())
     theirs = unfrozen(mlp.within("adversarial-model"), base, 0, GuidedMlpOptions(), 0.01)
     assert same(weights(theirs), weights(trained))

@@ -14,8 +14,8 @@ from retraining_labs import SMALL, WORDS, as_array, carry_out, make_lab, spec, v
 from scipy import stats
 from scipy.spatial.distance import jensenshannon
 
-from attnx import UsageError
 from attnx.host.catalog import Catalog
+from attnx.plugin import UsageError
 from attnx_retraining.correlations import CORRELATIONS
 from attnx_retraining.seed_variance import SeedVariance
 
@@ -60,8 +60,8 @@ def test_second_run_trains_nothing_and_finds_the_same(
     def train(*_: Any, **__: Any) -> None:
         raise AssertionError("a model is trained again")
 
-    monkeypatch.setattr("attnx.run.workshop.train", train)
-    monkeypatch.setattr("attnx.run.workshop.train", train)
+    monkeypatch.setattr("attnx.run.training.models.train", train)
+    monkeypatch.setattr("attnx.run.training.models.train", train)
     second = carry_out(catalog, STUDIES[name], asked)
     assert first.findings == second.findings
     assert all(finding.published is None for finding in first.findings)  # sdc-text is in no paper
@@ -125,7 +125,7 @@ def test_information_studies_say_that_their_metric_is_missing(
     catalog: Catalog, study: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     without = Catalog(tuple(plugin for plugin in catalog.plugins if plugin.name != "information"))
-    monkeypatch.setattr("attnx.run.workshop.train", None)  # nothing may be trained first
+    monkeypatch.setattr("attnx.run.training.models.train", None)  # nothing may be trained first
     with pytest.raises(UsageError, match="Unknown metric 'mi-kendall'"):
         carry_out(without, f"{study}:clusters=8", spec())
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from attnx.plugin import Finding, Source
 
-from attnx import Finding, Source
 from attnx.errors import PluginError
 from attnx.host.catalog import Catalog
 from attnx.progress import Progress

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from attnx.plugin import Source
 
 import attnx
-from attnx import Source
 from attnx_sdc.digits import Digits
 from attnx_sdc.error_modes import ErrorMode1, ErrorMode2, ErrorMode3
 from attnx_sdc.mosaics import draw_points

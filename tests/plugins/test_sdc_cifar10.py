@@ -9,8 +9,8 @@ import pytest
 import torch
 from PIL import Image
 
-from attnx import DataError, Source
 from attnx.host.catalog import Catalog
+from attnx.plugin import DataError, Source
 from attnx_sdc.cifar10 import Cifar10, shrink
 from attnx_sdc.cifar10_files import BATCHES, read_half
 from attnx_sdc.fcam import Fcam
@@ -151,12 +151,13 @@ PAPER = """
 import resource, sys
 from pathlib import Path
 import torch
-from attnx import Source, Training
+from attnx.plugin import Source, Training
 from attnx.data.loading import load_data
 from attnx.host.catalog import Catalog
 from attnx.request.spec import Limit
 from attnx.run.attribution import trace_of
-from attnx.run.batching import Split, batches, evaluating, shuffled
+from attnx.run.evaluation_mode import evaluating
+from attnx.run.measuring.splits import Split, batches, shuffled
 from attnx.run.training import _optimizer, loss
 from attnx_projections.options import SoftmaxOptions
 from attnx_projections.softmax import Softmax

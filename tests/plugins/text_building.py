@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 import torch
+from attnx.plugin import AttentionProjection, Example, TaskData, Trace
 
-from attnx import AttentionProjection, Example, TaskData, Trace
-from attnx.run.batching import evaluating
+from attnx.run.evaluation_mode import evaluating
 from attnx.testing import toy_data
 from attnx.testing.toy import ToySoftmax
 from attnx_encoders.average import Average

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from attnx.plugin import Example, TaskData
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import (
     AlbertConfig,
@@ -25,7 +26,6 @@ from transformers import (
     RobertaForSequenceClassification,
 )
 
-from attnx import Example, TaskData
 from attnx_transformers.checkpoints import quiet
 
 # "onetwo" is cut into two pieces, "threefourfive" into three.

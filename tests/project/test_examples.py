@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 import attnx
+from attnx.api.reproduce import reproduce_plan
 from attnx.host.catalog import Catalog
 from attnx.registry.experiments import Size
-from attnx.reproducing import reproduce_undertaking
-from attnx.request.reproduction import undertake
-from attnx.run.executors import Workers
+from attnx.request.experiment import plan_experiment
+from attnx.run.workers.executors import Workers
 
 # Those that take a checkpoint of one's own are run with tiny ones beside the tests of their models.
 SCRIPTS = [
@@ -45,7 +45,7 @@ def quick_evaluate(task, model=None, **settings):
 def quick_reproduce(name):
     few = Size(tasks={"sdc-error-mode-1": "test=50"}, training={"epochs": 1}, seeds="0-1")
     experiment = attnx.experiment(name).model_copy(update={"small": few})
-    return reproduce_undertaking(undertake(name, experiment), Catalog.installed())[0]
+    return reproduce_plan(plan_experiment(name, experiment), Catalog.installed())[0]
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)

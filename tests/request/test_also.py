@@ -2,8 +2,8 @@
 
 import pytest
 
-from attnx import UsageError
 from attnx.host.catalog import Catalog
+from attnx.plugin import UsageError
 from attnx.request.resolve import resolve
 from attnx.request.spec import Options, RunSpec
 
@@ -19,7 +19,7 @@ class Asking:
     provides = ('words', 'rationale')
 """
 OPTIONS = """
-from attnx import Options
+from attnx.plugin import Options
 
 class AskingOptions(Options):
     asks: bool = False

@@ -2,8 +2,8 @@
 
 import pytest
 
-from attnx import UsageError
 from attnx.host.catalog import Catalog
+from attnx.plugin import UsageError
 from attnx.request.grid import read_grid, sort_out
 
 

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 import attnx
-from attnx import UsageError
-from attnx.auditing import audit_metrics
+from attnx.api.audit import audit_metrics
 from attnx.host.catalog import Catalog
-from attnx.report.audit_table import print_audit
-from attnx.report.tables import screen
+from attnx.plugin import UsageError
+from attnx.views.terminal.audit import print_audit
+from attnx.views.terminal.tables import screen
 
 TASKS = ("sdc-text", "planted-pronouns", "planted-distractors")
 SMALL = "sdc-text:train=500,dev=100,test=100"

@@ -7,21 +7,21 @@ import torch
 from torch import Tensor
 
 import attnx
-from attnx import Batch, Trace, UsageError
+from attnx.plugin import Batch, Trace, UsageError
 from attnx.testing import ToyModel, check, toy_data
 from attnx.testing.checking import results
 from attnx.testing.model_laws import ModelOnTask
 
 
-class Toy(attnx.Task):
+class Toy(attnx.plugin.Task):
     """The toy task."""
 
     provides = ("words",)
 
-    def load(self, source: Any) -> attnx.TaskData:
+    def load(self, source: Any) -> attnx.plugin.TaskData:
         return toy_data()
 
-    def sample(self) -> attnx.TaskData:
+    def sample(self) -> attnx.plugin.TaskData:
         return toy_data()
 
 

@@ -16,11 +16,11 @@ import pytest
 from test_shards import SPEC, content
 from test_sweep import GRID, sweep, without_timings
 
-from attnx.api import evaluate_spec
+from attnx.api.evaluate import evaluate_spec
 from attnx.host.catalog import Catalog
 from attnx.progress import Progress
 from attnx.request.spec import Choice
-from attnx.run.executors import Workers
+from attnx.run.workers.executors import Workers
 from attnx.store.runs import Runs
 
 pytestmark = pytest.mark.slow
@@ -127,7 +127,9 @@ def test_a_run_in_shards_is_the_same_on_a_cluster_with_a_worker_killed_on_the_wa
     monkeypatch.setenv("ATTNX_HOME", str(tmp_path / "driver"))
     homes = [{}, {}]
     if not shared:
-        monkeypatch.setattr("attnx.run.crew.marked", lambda folder: contextlib.nullcontext(folder / "no"))
+        monkeypatch.setattr(
+            "attnx.run.workers.shared_run.marked", lambda folder: contextlib.nullcontext(folder / "no")
+        )
         homes = [{"ATTNX_HOME": str(tmp_path / f"worker {i}")} for i in range(2)]
     kept = tmp_path / "driver" / "shards"
     with (
@@ -142,7 +144,9 @@ def test_a_run_in_shards_is_the_same_on_a_cluster_with_a_worker_killed_on_the_wa
 def test_workers_that_share_no_folder_carry_their_results_back(tmp_path, monkeypatch):
     local = reports(sweep())
     monkeypatch.setenv("ATTNX_HOME", str(tmp_path / "driver"))
-    monkeypatch.setattr("attnx.run.sweep.marked", lambda folder: contextlib.nullcontext(folder / "nowhere"))
+    monkeypatch.setattr(
+        "attnx.run.workers.sweep.marked", lambda folder: contextlib.nullcontext(folder / "nowhere")
+    )
     homes = [{"ATTNX_HOME": str(tmp_path / f"worker {i}")} for i in range(2)]
     with cluster(homes) as (address, _, _):
         found = sweep({**GRID, "seeds": "0-1"}, Workers("dask", 0, address))

@@ -17,7 +17,7 @@ from attnx.host.cards import Component
 from attnx.host.catalog import Catalog
 from attnx.request.resolve import resolve
 from attnx.request.spec import RunSpec
-from attnx.run.evaluation import choose_device
+from attnx.run.device import choose_device
 from attnx.testing import pretend_device
 
 INSTALLED = Catalog.installed()

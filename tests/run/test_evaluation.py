@@ -8,10 +8,10 @@ import pytest
 import torch
 
 import attnx
-from attnx import Example, Measure, Metric, Source, Task, TaskData
 from attnx.host.catalog import Catalog
+from attnx.plugin import Example, Measure, Metric, Source, Task, TaskData
 from attnx.progress import Progress
-from attnx.request.given import Given
+from attnx.request.objects import Given
 from attnx.request.resolve import resolve
 from attnx.request.spec import RunSpec
 from attnx.run.evaluation import carry_out
@@ -55,7 +55,7 @@ def test_same_run_again_is_read_and_not_computed(tmp_path, monkeypatch):
 
 def test_weights_are_reused_when_only_a_metric_is_added(tmp_path, monkeypatch):
     attnx.evaluate(**SMALL, metrics=["nnz"], out=tmp_path)
-    monkeypatch.setattr("attnx.run.workshop.train", lambda *_, **__: pytest.fail("trained again"))
+    monkeypatch.setattr("attnx.run.training.models.train", lambda *_, **__: pytest.fail("trained again"))
     report = attnx.evaluate(**SMALL, metrics=["nnz", "entropy"], out=tmp_path)
     assert {summary.metric for summary in report.summaries} == {"nnz", "entropy"}
 
@@ -76,14 +76,16 @@ def test_damaged_weights_are_trained_again_and_overwritten(damage, tmp_path, mon
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"warning: damaged weights in '{folder}'")
     assert without_timings(again) == without_timings(first)
-    monkeypatch.setattr("attnx.run.workshop.train", lambda *_, **__: pytest.fail("trained a third time"))
+    monkeypatch.setattr(
+        "attnx.run.training.models.train", lambda *_, **__: pytest.fail("trained a third time")
+    )
     attnx.evaluate(**SMALL, metrics=["nnz"], fresh=True)
     assert capsys.readouterr().err == ""
 
 
 def test_batch_size_of_the_evaluation_changes_no_score(tmp_path, monkeypatch):
     whole = attnx.evaluate("sdc-text:train=60,dev=30,test=14", training={"epochs": 2}, progress=False)
-    monkeypatch.setattr("attnx.run.batching.batches.__defaults__", (7,))
+    monkeypatch.setattr("attnx.run.measuring.splits.batches.__defaults__", (7,))
     single = attnx.evaluate(
         "sdc-text:train=60,dev=30,test=14", training={"epochs": 2}, progress=False, fresh=True, out=tmp_path
     )
@@ -99,7 +101,7 @@ def test_interrupt_leaves_nothing_half_written(tmp_path, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("attnx.run.training._optimizer", interrupted)
+    monkeypatch.setattr("attnx.run.training.loop._optimizer", interrupted)
     with pytest.raises(KeyboardInterrupt):
         attnx.evaluate(**LIGHT, out=tmp_path / "runs")
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
@@ -225,7 +227,7 @@ def test_report_survives_json_and_makes_a_frame(tmp_path):
 
 
 def test_a_run_without_baseline_plugins_has_no_baselines(tmp_path):
-    class Weights(attnx.ImportanceMethod):
+    class Weights(attnx.plugin.ImportanceMethod):
         def __call__(self, model, trace, target, random):
             return trace.attention
 

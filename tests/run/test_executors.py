@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from attnx.run.executors import Standing, Workers, carry_out_units
+from attnx.run.workers.executors import OpenWorkers, Workers, run_jobs
 
 
 def work(unit):
@@ -26,7 +26,7 @@ def _seen(path):
 
 
 def carried_out(units, then=lambda done: (), workers=1):
-    return list(carry_out_units(Workers("local", workers), work, units, then))
+    return list(run_jobs(Workers("local", workers), work, units, then))
 
 
 def test_units_follow_from_the_results_of_others():
@@ -55,10 +55,10 @@ def test_a_unit_that_always_ends_its_worker_is_given_up():
 
 def test_workers_stay_from_one_piece_of_work_to_the_next_and_are_replaced_when_they_have_died(tmp_path):
     with ExitStack() as stack:
-        workers = Standing(Workers("local", 1), stack)
+        workers = OpenWorkers(Workers("local", 1), stack)
 
         def process(*units):
-            done = list(carry_out_units(workers, work, units, lambda done: ()))
+            done = list(run_jobs(workers, work, units, lambda done: ()))
             assert not [one.error for one in done if one.error]
             return done[-1].result[1]
 

@@ -178,12 +178,12 @@ def test_room_is_checked_before_the_work(
 
 
 def test_a_run_that_is_not_kept_needs_no_room(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Own(attnx.Metric):
+    class Own(attnx.plugin.Metric):
         """Always one."""
 
         family = "shape"
         sees = "scores"
-        measures = (attnx.Measure("own", "none", (0, 1)),)
+        measures = (attnx.plugin.Measure("own", "none", (0, 1)),)
 
         def __call__(self, evidence: Any) -> Any:
             return evidence.trace.logits.new_ones(len(evidence.trace.logits), 1)

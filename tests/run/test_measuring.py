@@ -4,13 +4,14 @@ from typing import Any
 
 import numpy as np
 import torch
+from attnx.plugin import Axis, Evidence, Measure, Metric, WithCurve
 from torch import Tensor
 
-from attnx import Axis, Evidence, Measure, Metric, Randomness, WithCurve
+from attnx.formulas import Randomness
 from attnx.progress import Progress
-from attnx.run.attribution import Named
-from attnx.run.batching import Split
-from attnx.run.measuring import observe
+from attnx.run.measuring.attribution import Named
+from attnx.run.measuring.measurement import observe
+from attnx.run.measuring.splits import Split
 from attnx.testing import ToyModel, toy_data
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 import attnx
-from attnx import UsageError
+from attnx.plugin import UsageError
 
 TASK = "sdc-text:train=60,dev=20,test=40"
 FAITHFUL = {

@@ -16,7 +16,7 @@ import torch
 from torch import nn
 
 from attnx.errors import UsageError
-from attnx.run.precision import Precision, fault_of
+from attnx.run.training.precision import Precision, fault_of
 from attnx.testing import ToyModel
 
 CPU = torch.device("cpu")
@@ -25,11 +25,11 @@ import json
 import attnx, torch
 from attnx.errors import UsageError
 from attnx.progress import Progress
-from attnx.run.training import train
+from attnx.run.training.loop import train
 from attnx.testing import ToyModel, toy_data
 
 def run(model, **settings):
-    training = attnx.Training(**{"epochs": 10, "learning_rate": 0.05, "batch_size": 2, **settings})
+    training = attnx.plugin.Training(**{"epochs": 10, "learning_rate": 0.05, "batch_size": 2, **settings})
     return train(model, toy_data(), training, seed=0, device=torch.device("cpu"),
                  progress=Progress("off"), label="training")
 
@@ -134,7 +134,9 @@ def test_a_trial_says_how_it_failed(program: str, said: str) -> None:
 
 
 def test_a_processor_that_fails_the_trial_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("attnx.run.precision.TRIAL", "raise RuntimeError('no such {recurrent} primitive')")
+    monkeypatch.setattr(
+        "attnx.run.training.precision.TRIAL", "raise RuntimeError('no such {recurrent} primitive')"
+    )
     with pytest.raises(UsageError, match=r"on this processor \(RuntimeError: no such False primitive\)"):
         Precision.of("mixed", CPU, ToyModel())
     with pytest.raises(UsageError, match=r"no such True primitive"):

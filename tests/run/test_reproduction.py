@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 import attnx
-from attnx import UsageError
 from attnx.host.catalog import Catalog
+from attnx.plugin import UsageError
 from attnx.registry.text import registry_path
-from attnx.request.reproduction import undertake
-from attnx.run.executors import Workers
+from attnx.request.experiment import plan_experiment
 from attnx.run.published_studies import StudyFound, StudyUnit
+from attnx.run.workers.executors import Workers
 from attnx.store.home import home
 from attnx.store.runs import Runs
 
@@ -179,7 +179,7 @@ def test_every_experiment_has_both_sizes_and_their_cells_make_sense() -> None:
             continue
         assert None not in (experiment.small.minutes, experiment.paper.minutes), name
         for size in ("small", "paper"):
-            asked = undertake(name, experiment, size)
+            asked = plan_experiment(name, experiment, size)
             assert asked.cells, name
             for cell in asked.cells:
                 resolve(cell.asked, catalog)
@@ -189,15 +189,15 @@ def test_every_experiment_has_both_sizes_and_their_cells_make_sense() -> None:
 
 def test_a_row_takes_the_options_of_its_own_task_and_those_of_the_size() -> None:
     known = Catalog.installed().registry.experiments
-    table = undertake("jain-wallace-table-2", known["jain-wallace-table-2"])
+    table = plan_experiment("jain-wallace-table-2", known["jain-wallace-table-2"])
     (news,) = (cell for cell in table.cells if cell.row == "20news cnn-add")
     assert news.asked.task is not None
     assert news.asked.task.options == {"split": "pooled", "max_length": "100"}
     experiment = known["wen-table-3"]
-    (news,) = (c for c in undertake("wen-table-3", experiment, "paper").cells if c.row == "20news")
+    (news,) = (c for c in plan_experiment("wen-table-3", experiment, "paper").cells if c.row == "20news")
     assert news.studies == ("adversarial-model:divergences=0.001,adversaries=unfrozen",)  # twice their 5e-4
     with pytest.raises(UsageError, match="Cannot read seeds"):
-        undertake("wen-table-3", experiment, seeds="one")
+        plan_experiment("wen-table-3", experiment, seeds="one")
 
 
 @pytest.mark.parametrize("columns", [80, 100])

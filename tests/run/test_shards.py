@@ -6,24 +6,25 @@ import numpy as np
 import pytest
 import torch
 
-from attnx import UsageError
-from attnx.api import evaluate_spec, find_source
+from attnx.api.evaluate import evaluate_spec
+from attnx.api.setup import find_source
 from attnx.errors import MachineError
 from attnx.host.catalog import Catalog
+from attnx.plugin import UsageError
 from attnx.progress import Progress
 from attnx.request.grid import Cell
 from attnx.request.resolve import resolve
 from attnx.request.spec import Choice, RunSpec
-from attnx.run.attribution import Named
-from attnx.run.batching import Split
-from attnx.run.crew import assembled
 from attnx.run.evaluation import carry_out
-from attnx.run.executors import Workers
-from attnx.run.measuring import Wanted, measure_here
-from attnx.run.seen import Seen
-from attnx.run.shards import cut
-from attnx.run.sweep import carry_out_sweep
-from attnx.run.units import carry_out_unit
+from attnx.run.measuring.attribution import Named
+from attnx.run.measuring.measurement import Wanted, measure_here
+from attnx.run.measuring.partial_results import PartialResults
+from attnx.run.measuring.splits import Split
+from attnx.run.workers.executors import Workers
+from attnx.run.workers.jobs import run_job
+from attnx.run.workers.shards import cut
+from attnx.run.workers.shared_run import run_workers_for
+from attnx.run.workers.sweep import carry_out_sweep
 from attnx.store.home import home
 from attnx.store.runs import Runs
 
@@ -44,20 +45,20 @@ QUIET = Progress("off")
 class Here:
     """An executor in this process, as workers are elsewhere: nothing is shared but what is sent."""
 
-    def __init__(self, work=carry_out_unit):
+    def __init__(self, work=run_job):
         self.work, self.units = work, []
 
     def __call__(self, workers, work, units, then):
         from pickle import dumps, loads
 
-        from attnx.run.executors import Done
+        from attnx.run.workers.executors import FinishedJob
 
         for unit in units:
             self.units.append(unit)
             try:
-                done = Done(unit, loads(dumps(self.work(loads(dumps(unit))))))
+                done = FinishedJob(unit, loads(dumps(self.work(loads(dumps(unit))))))
             except Exception as error:
-                done = Done(unit, error=error)
+                done = FinishedJob(unit, error=error)
             assert not list(then(done))
             yield done
 
@@ -69,8 +70,8 @@ def small_batches(monkeypatch):
     from attnx.formulas import chunks
 
     few = chunks.similar_lengths
-    monkeypatch.setattr("attnx.run.shards.similar_lengths", lambda lengths: few(lengths, 128))
-    monkeypatch.setattr("attnx.run.batching.similar_lengths", lambda lengths, _=0: few(lengths, 128))
+    monkeypatch.setattr("attnx.run.workers.shards.similar_lengths", lambda lengths: few(lengths, 128))
+    monkeypatch.setattr("attnx.run.measuring.splits.similar_lengths", lambda lengths, _=0: few(lengths, 128))
 
 
 def evaluated(tmp_path, monkeypatch, shards, spec=SPEC, executor=None, where=None):
@@ -78,14 +79,14 @@ def evaluated(tmp_path, monkeypatch, shards, spec=SPEC, executor=None, where=Non
     monkeypatch.setenv("ATTNX_HOME", str(tmp_path / (where or f"home {shards}")))
     catalog = Catalog.installed()
     executor = executor or Here()
-    monkeypatch.setattr("attnx.run.crew.carry_out_units", executor)
+    monkeypatch.setattr("attnx.run.workers.shared_run.run_jobs", executor)
     workers = Workers("local", 1) if shards else None
-    with assembled(workers, spec, shards=shards or None) as crew:
+    with run_workers_for(workers, spec, shards=shards or None) as run_workers:
         found = carry_out(
             resolve(spec, catalog),
             source=find_source(catalog, None, QUIET),
             progress=QUIET,
-            crew=crew,
+            run_workers=run_workers,
         )
     return found.folder
 
@@ -136,13 +137,13 @@ def test_what_was_seen_is_the_same_when_it_is_read_back_and_anything_else_is_ref
     with QUIET.stage("toy", len(split)) as step:
         seen = measure_here(model, split, Wanted((Named("attention", Attention()),), (), (), (), 0), step)
     written = seen.to_bytes()
-    again = Seen.from_bytes(written)
+    again = PartialResults.from_bytes(written)
     assert torch.equal(again.logits, seen.logits)
     assert torch.equal(again.traits["attention"], seen.traits["attention"])
     assert again.costs == seen.costs
     for damaged in (written[:-1], written[:-1] + bytes([written[-1] ^ 1]), b"", b"\0" * 64):
         with pytest.raises(ValueError, match="not what was written"):
-            Seen.from_bytes(damaged)
+            PartialResults.from_bytes(damaged)
 
 
 class Attention:
@@ -159,7 +160,7 @@ def test_shards_that_ended_before_the_driver_was_killed_are_not_measured_again(t
         left[0] -= 1
         if left[0] < 0:
             raise KeyboardInterrupt
-        return carry_out_unit(unit)
+        return run_job(unit)
 
     with pytest.raises(KeyboardInterrupt):
         evaluated(tmp_path, monkeypatch, 7, executor=Here(until_killed), where="killed")
@@ -187,8 +188,8 @@ def test_cells_of_a_sweep_that_are_fewer_than_its_workers_are_measured_by_all_of
     alone = content(evaluated(tmp_path, monkeypatch, 0))
     monkeypatch.setenv("ATTNX_HOME", str(tmp_path / "swept"))
     executor = Here()
-    monkeypatch.setattr("attnx.run.crew.carry_out_units", executor)
-    monkeypatch.setattr("attnx.run.sweep.carry_out_units", executor)
+    monkeypatch.setattr("attnx.run.workers.shared_run.run_jobs", executor)
+    monkeypatch.setattr("attnx.run.workers.sweep.run_jobs", executor)
     failing = SPEC.model_copy(update={"training": {"epochs": 1, "learning_rate": 1e30}})
     cells = [Cell(SPEC), Cell(failing)]
     found = carry_out_sweep(cells, [], Catalog.installed(), Workers("local", 3), progress=QUIET)

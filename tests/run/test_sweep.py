@@ -6,12 +6,12 @@ import re
 import pytest
 
 import attnx
-from attnx import UsageError
 from attnx.host.catalog import Catalog
-from attnx.report.sweeps import rows_of
+from attnx.plugin import UsageError
 from attnx.request.grid import read_grid, sort_out
-from attnx.run.executors import Workers
-from attnx.run.sweep import carry_out_sweep
+from attnx.results.sweep import rows_of
+from attnx.run.workers.executors import Workers
+from attnx.run.workers.sweep import carry_out_sweep
 from attnx.store.home import home
 from attnx.store.runs import Runs
 

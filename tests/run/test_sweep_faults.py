@@ -16,9 +16,9 @@ from attnx.errors import AttnxError, PluginError
 from attnx.host.catalog import Catalog
 from attnx.progress import Progress
 from attnx.request.grid import read_grid, sort_out
-from attnx.run.executors import Workers
-from attnx.run.sweep import carry_out_sweep
-from attnx.run.units import carry_out_unit
+from attnx.run.workers.executors import Workers
+from attnx.run.workers.jobs import run_job
+from attnx.run.workers.sweep import carry_out_sweep
 from attnx.store.runs import Runs
 
 SMALL = {
@@ -72,7 +72,7 @@ def test_a_full_disk_fails_cells_that_a_rerun_completes(home, monkeypatch):
 
 
 def test_a_worker_with_other_packages_refuses_every_unit(home, monkeypatch):
-    monkeypatch.setattr("attnx.run.sweep.software_name", lambda plan: "another")
+    monkeypatch.setattr("attnx.run.workers.sweep.software_name", lambda plan: "another")
     swept = sweep()
     assert not swept.rows
     assert {one.reason for one in swept.failed} == {
@@ -84,12 +84,10 @@ def test_a_worker_with_other_packages_refuses_every_unit(home, monkeypatch):
 
 def test_a_unit_of_a_driver_with_other_packages_is_refused_whatever_was_done_before(home, monkeypatch):
     units = []
-    monkeypatch.setattr(
-        "attnx.run.sweep.carry_out_unit", lambda unit: units.append(unit) or carry_out_unit(unit)
-    )
+    monkeypatch.setattr("attnx.run.workers.sweep.run_job", lambda unit: units.append(unit) or run_job(unit))
     sweep()
     with pytest.raises(PluginError, match="other versions"):
-        carry_out_unit(replace(units[-1], software="another"))
+        run_job(replace(units[-1], software="another"))
 
 
 @pytest.mark.slow

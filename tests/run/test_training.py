@@ -8,11 +8,11 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from attnx import AttentionProjection, TaskData, Training, UsageError
+from attnx.plugin import AttentionProjection, TaskData, Training, UsageError
 from attnx.progress import Progress
-from attnx.report.observations import Epoch
-from attnx.run.attribution import Named
-from attnx.run.training import attention_entropy, loss, train
+from attnx.results.observations import Epoch
+from attnx.run.measuring.attribution import Named
+from attnx.run.training.loop import attention_entropy, loss, train
 from attnx.testing import ToyModel, toy_data
 from attnx.testing.toy import ToySoftmax
 
@@ -164,8 +164,8 @@ def test_balanced_class_weights_are_inverse_to_frequency():
 
     with pytest.MonkeyPatch.context() as patch:
         nothing = Epoch(epoch=0, loss=0.0, dev_loss=0.0, dev_accuracy=0.0, followed={})
-        patch.setattr("attnx.run.training._assess", lambda *_: nothing)
-        patch.setattr("attnx.run.training.F.cross_entropy", spy)
+        patch.setattr("attnx.run.training.loop._assess", lambda *_: nothing)
+        patch.setattr("attnx.run.training.loop.F.cross_entropy", spy)
         run(ToyModel(), uneven, epochs=1, class_weights="balanced")
     assert seen["weights"].tolist() == pytest.approx([4 / (2 * 3), 4 / (2 * 1)])
 
@@ -177,7 +177,7 @@ class _Recorder:
     reads_explanation = True
 
     def __init__(self):
-        from attnx import Measure
+        from attnx.plugin import Measure
 
         self.measures = (Measure("top", "none", (0, 1)),)
 

@@ -8,10 +8,10 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from attnx import Training, UsageError
+from attnx.plugin import Training, UsageError
 from attnx.progress import Progress
-from attnx.run.training import loss
-from attnx.run.workshop import Workshop, seeded
+from attnx.run.training.loop import loss
+from attnx.run.training.models import TrainedModels, seeded
 from attnx.store.weights import Weights
 from attnx.testing import ToyModel, toy_data
 
@@ -46,11 +46,11 @@ def counted(passes, error=CutOff):
 
 def train(weights, passes=-1, training=SETTINGS, keep="best", **settings):
     """Weights and record of a training, and how many passes it took."""
-    workshop = Workshop(toy_data(), CPU, weights, Progress("off"))
+    models = TrainedModels(toy_data(), CPU, weights, Progress("off"))
     objective = counted(passes, **settings)
     with seeded(3):
         model = Dropping()
-        record = workshop.find_or_train(
+        record = models.find_or_train(
             model, "key", training, seed=3, label="training", objective=objective, keep=keep
         )
     return model.state_dict(), record
@@ -65,7 +65,7 @@ def whole(weights):
 
 @pytest.fixture(autouse=True)
 def every_epoch(monkeypatch):
-    monkeypatch.setattr("attnx.run.checkpoints.SHARE", float("inf"))
+    monkeypatch.setattr("attnx.run.training.checkpoints.SHARE", float("inf"))
 
 
 @pytest.mark.parametrize("keep", ["best", "last"])
@@ -129,9 +129,9 @@ def test_a_training_that_diverged_leaves_no_checkpoint(tmp_path):
     def diverging(model, batch):
         return loss(model, batch) * (float("nan") if weights.checkpoints.find("key") else 1.0)
 
-    workshop = Workshop(toy_data(), CPU, weights, Progress("off"))
+    models = TrainedModels(toy_data(), CPU, weights, Progress("off"))
     with pytest.raises(UsageError, match="diverged in epoch 2"):
-        workshop.find_or_train(ToyModel(), "key", SETTINGS, seed=0, label="training", objective=diverging)
+        models.find_or_train(ToyModel(), "key", SETTINGS, seed=0, label="training", objective=diverging)
     assert list(weights.checkpoints.root.glob("*")) == []
 
 
@@ -144,7 +144,7 @@ def test_a_checkpoint_left_behind_by_its_training_goes_when_the_weights_are_foun
 
 
 def test_checkpoints_take_their_share_of_time_and_no_more(tmp_path, monkeypatch):
-    monkeypatch.setattr("attnx.run.checkpoints.SHARE", 1e-9)
+    monkeypatch.setattr("attnx.run.training.checkpoints.SHARE", 1e-9)
     weights, written = Weights(tmp_path), []
     monkeypatch.setattr("attnx.store.weights.write_file", lambda final, content: written.append(final))
     train(weights)

@@ -258,9 +258,14 @@ def test_weights_depend_on_the_part_of_the_core_that_trains(monkeypatch: pytest.
     seen: list[set[str]] = []
     monkeypatch.setattr(identity, "_hash_of", lambda files: str(seen.append(set(files))))
     training_code.__wrapped__()
-    assert {"attnx.run.training", "attnx.run.batching", "attnx.types", "attnx.formulas.deception"} <= seen[0]
+    assert {
+        "attnx.run.training.loop",
+        "attnx.run.measuring.splits",
+        "attnx.types",
+        "attnx.formulas.deception",
+    } <= seen[0]
     assert not [name for name in seen[0] if name.split(".")[1] in ("cli", "report", "store", "data", "api")]
-    assert not {"attnx.run.evaluation", "attnx.run.measuring"} & seen[0]
+    assert not {"attnx.run.evaluation", "attnx.run.measuring.measurement"} & seen[0]
 
 
 def test_every_package_of_a_plugin_is_part_of_its_code(catalog: Catalog) -> None:
@@ -276,7 +281,7 @@ def test_a_metric_that_follows_training_is_added_without_losing_the_weights(
     monkeypatch.setenv("ATTNX_HOME", str(tmp_path / "home"))
     small: dict[str, Any] = {"task": "sdc-error-mode-1:train=40,dev=40,test=60", "training": {"epochs": 2}}
     both = attnx.evaluate(**small, metrics=["focus", "nnz"], progress=False)
-    monkeypatch.setattr("attnx.run.workshop.train", lambda *_, **__: pytest.fail("trained again"))
+    monkeypatch.setattr("attnx.run.training.models.train", lambda *_, **__: pytest.fail("trained again"))
     fewer = attnx.evaluate(**small, metrics=["entropy"], progress=False)
     assert fewer.provenance.weights == both.provenance.weights
     assert {curve.metric for curve in fewer.curves if curve.axis == "epoch"} == {"training"}

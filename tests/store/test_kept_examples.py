@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from attnx import DataError
-from attnx.report.examples import Column, Examples, Scores
+from attnx.plugin import DataError
+from attnx.results.examples import ExampleColumn, Examples, Scores
 from attnx.store.examples import read_examples, write_examples
 
 MEGABYTE = 1_000_000
@@ -18,7 +18,9 @@ def generated(count: int, length: int, methods: int, columns: int, seeds: int = 
     return Examples(
         label_names=("negative", "positive"),
         seeds=tuple(range(seeds)),
-        columns=tuple(Column("metric", f"measure {k}", "attention", None, "up") for k in range(columns)),
+        columns=tuple(
+            ExampleColumn("metric", f"measure {k}", "attention", None, "up") for k in range(columns)
+        ),
         ids=tuple(f"test-{row}" for row in range(count)),
         labels=random.integers(0, 2, count),
         units=tuple(tuple(random.choice(words, n)) for n in lengths),

@@ -18,13 +18,15 @@ import attnx
 from attnx.data.cache import Cache
 from attnx.disk import HIDDEN, delete_folder, write_file
 from attnx.registry.datasets import Dataset
-from attnx.report.export import write_figures
-from attnx.report.findings import StudyReport
-from attnx.report.records import Report
-from attnx.run.units import write_carried
-from attnx.store import ledger, runs, shelf
+from attnx.results.report import Report
+from attnx.results.study import StudyReport
+from attnx.run.workers.jobs import write_carried
+from attnx.store import run_list as ledger
+from attnx.store import runs
+from attnx.store import saved_reports as saved_reports
 from attnx.store.runs import Runs, read_study, write_study
 from attnx.store.weights import Weights
+from attnx.views.export import write_figures
 
 TASK = "sdc-2d:train=8,dev=4,test=4"
 NAME = "0123456789abcdef"
@@ -146,7 +148,7 @@ def test_the_note_and_the_page_over_all_runs(reports: tuple[Report, StudyReport]
 
     def work() -> None:
         ledger.lines(root)
-        shelf.write_index(list(shelf.shelf(root)), page)
+        saved_reports.write_index(list(saved_reports.saved_reports(root)), page)
 
     def seen() -> tuple[list[str], bool, bool]:
         names = [line.name for _, line in ledger.lines(root) if line.kind == "study"]

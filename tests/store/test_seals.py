@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import attnx
-from attnx import DataError
+from attnx.plugin import DataError
 from attnx.store.runs import read_report, read_study
 
 SMALL: dict[str, Any] = {

@@ -19,7 +19,7 @@ import torch
 import attnx
 from attnx.disk import check_writable, written_aside
 from attnx.errors import UsageError
-from attnx.report.records import Report
+from attnx.results.report import Report
 from attnx.store.home import home
 from attnx.store.runs import Runs
 from attnx.store.weights import Weights

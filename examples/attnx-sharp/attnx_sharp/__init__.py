@@ -1,6 +1,6 @@
 """Sharper attention, and a measure of how sharp an explanation is."""
 
-from attnx import Card, hookimpl
+from attnx.plugin import Card, hookimpl
 
 
 @hookimpl

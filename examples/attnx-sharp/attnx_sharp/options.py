@@ -1,8 +1,7 @@
 """Options of the plugin; no torch here, so that `attnx info` answers at once."""
 
+from attnx.plugin import Options
 from pydantic import Field
-
-from attnx import Options
 
 
 class PowerOptions(Options):

@@ -1,7 +1,6 @@
 import torch
+from attnx.plugin import AttentionProjection
 from torch import Tensor
-
-from attnx import AttentionProjection
 
 from .options import PowerOptions
 

@@ -1,7 +1,6 @@
 import torch
+from attnx.plugin import Evidence, Measure, Metric
 from torch import Tensor
-
-from attnx import Evidence, Measure, Metric
 
 
 class TopShare(Metric):

@@ -7,7 +7,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from attnx import DataError, did_you_mean, read_lines
+from attnx.plugin import DataError, did_you_mean, read_lines
 
 from ..label_names import WHOLE
 from ..rows import Row, RowStream

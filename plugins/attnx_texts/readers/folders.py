@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from attnx import DataError, read_text
+from attnx.plugin import DataError, read_text
 
 from ..rows import Row, RowStream
 

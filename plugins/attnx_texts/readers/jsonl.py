@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from attnx import DataError, did_you_mean, read_json_lines
+from attnx.plugin import DataError, did_you_mean, read_json_lines
 
 from ..rows import Row, RowStream
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from attnx import DataError, did_you_mean
+from attnx.plugin import DataError, did_you_mean
 
 ORIGINAL = "jw"  # the prefix of files prepared as Jain and Wallace did
 SPLITS = ("train", "dev", "test")

@@ -6,7 +6,7 @@ from contextlib import closing
 from itertools import islice
 from pathlib import Path
 
-from attnx import DataError, did_you_mean, read_lines
+from attnx.plugin import DataError, did_you_mean, read_lines
 
 from ..rows import Row, RowStream
 

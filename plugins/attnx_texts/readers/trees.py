@@ -6,7 +6,7 @@ import re
 from contextlib import closing
 from pathlib import Path
 
-from attnx import DataError, read_lines
+from attnx.plugin import DataError, read_lines
 
 from ..rows import Row, RowStream
 

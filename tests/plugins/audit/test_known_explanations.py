@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from attnx.plugin import Example, Trace
 
-from attnx import Example, Randomness, Trace
-from attnx.run.attribution import trace_of
-from attnx.run.batching import evaluating
+from attnx.formulas import Randomness
+from attnx.run.evaluation_mode import evaluating
+from attnx.run.measuring.attribution import trace_of
 from attnx.testing import ToyModel
 from attnx_audit.options import PartlyOracleOptions
 from attnx_audit.oracle import AntiOracle, Oracle

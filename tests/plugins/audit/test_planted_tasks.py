@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2_contingency
 
-from attnx import Example, Source, TaskData, UsageError
 from attnx.host.catalog import Catalog
+from attnx.plugin import Example, Source, TaskData, UsageError
 from attnx.request.resolve import resolve
 from attnx.request.spec import RunSpec
 from attnx_audit.distractors import DECIDING_TOPICS, FEELINGS, OTHER_TOPICS, OTHERS, PlantedDistractors

@@ -9,8 +9,8 @@ import pytest
 import torch
 from text_building import MODELS, SCORERS, build, read, sentence_data, with_queries
 
-from attnx import DataError, Example
-from attnx.run.training import loss
+from attnx.plugin import DataError, Example
+from attnx.run.training.loop import loss
 from attnx.testing import check, toy_data
 from attnx_encoders.options import CnnOptions
 from attnx_projections.entmax import Entmax

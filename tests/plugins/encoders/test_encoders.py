@@ -11,8 +11,8 @@ import torch
 from text_building import build, read
 from torch import nn
 
-from attnx import UsageError
 from attnx.formulas.scorers import make_scorer
+from attnx.plugin import UsageError
 from attnx.testing import toy_data
 from attnx_encoders.encoders import Bidirectional, Convolutions, Encoder, Unitwise
 from attnx_encoders.options import CnnOptions

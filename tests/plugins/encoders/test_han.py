@@ -8,8 +8,8 @@ import pytest
 import torch
 from text_building import build, read, sentence_data, with_queries
 
-from attnx import Batch, Example, UsageError
-from attnx.run.batching import evaluating
+from attnx.plugin import Batch, Example, UsageError
+from attnx.run.evaluation_mode import evaluating
 from attnx.testing import check, toy_data
 from attnx_encoders.sentences import in_sentences
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from attnx.plugin import Example, TaskData
 from text_building import SCORERS, build, read
 
-from attnx import Example, TaskData
-from attnx.run.batching import evaluating
+from attnx.run.evaluation_mode import evaluating
 from attnx_encoders import lstm_deletion
 from attnx_projections.entmax import Entmax
 from attnx_projections.gumbel_softmax import GumbelSoftmax

@@ -13,8 +13,8 @@ import pytest
 import torch
 from text_building import build, read
 
-from attnx import DataError, Example, Source, UsageError
 from attnx.host.catalog import Catalog
+from attnx.plugin import DataError, Example, Source, UsageError
 from attnx.testing import toy_data
 from attnx_encoders.vocabulary import END, PAD, START, UNKNOWN, Vocabulary
 from attnx_encoders.word_vectors import read_vectors

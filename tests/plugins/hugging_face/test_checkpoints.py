@@ -15,7 +15,7 @@ from test_models import make
 from tiny_checkpoints import data, save
 from transformers.models.bert import modeling_bert
 
-from attnx import DataError, Source, UsageError
+from attnx.plugin import DataError, Source, UsageError
 from attnx_transformers.checkpoints import Checkpoint
 from attnx_transformers.options import CheckpointOptions
 

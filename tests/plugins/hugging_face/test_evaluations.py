@@ -16,10 +16,10 @@ from tiny_checkpoints import data, save
 from transformers import AutoModel, AutoTokenizer
 
 import attnx
-from attnx import DataError, Source, UsageError
 from attnx.host.catalog import Catalog
-from attnx.run.attribution import trace_of
-from attnx.run.batching import evaluating
+from attnx.plugin import DataError, Source, UsageError
+from attnx.run.evaluation_mode import evaluating
+from attnx.run.measuring.attribution import trace_of
 from attnx.store.home import home
 from attnx.testing.toy import ToySoftmax
 from attnx_transformers.encoder import HfEncoder

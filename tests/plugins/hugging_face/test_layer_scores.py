@@ -12,9 +12,9 @@ from stock import Array, Stock, ask_stock
 from test_models import make
 from tiny_checkpoints import SENTENCES, data
 
-from attnx import ImportanceMethod, UsageError
-from attnx.run.attribution import Named, attribute, trace_of
-from attnx.run.batching import evaluating
+from attnx.plugin import ImportanceMethod, UsageError
+from attnx.run.evaluation_mode import evaluating
+from attnx.run.measuring.attribution import Named, attribute, trace_of
 from attnx.testing.model_laws import by_unit
 from attnx_transformers.attention_norm import AttentionNorm
 from attnx_transformers.cls_attention import ClsAttention

@@ -14,7 +14,7 @@ from transformers import (
     ViTForImageClassification,
 )
 
-from attnx import UsageError
+from attnx.plugin import UsageError
 from attnx.testing import check
 from attnx_pictures.image_folder import ImageFolder
 from attnx_pictures.options import ImageFolderOptions

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from attnx import DataError, Source, UsageError
 from attnx.host.catalog import Catalog
+from attnx.plugin import DataError, Source, UsageError
 from attnx_pictures.coco_captions import CocoCaptions
 from attnx_pictures.image_folder import ImageFolder
 from attnx_pictures.options import CocoOptions, ImageFolderOptions

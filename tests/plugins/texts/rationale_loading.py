@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from attnx import DataError, Example, Source, Task, TaskData
 from attnx.host.cards import Component
+from attnx.plugin import DataError, Example, Source, Task, TaskData
 from attnx.registry.schema import read_registry
 from attnx.request.plan import Part
 from attnx.request.spec import validate_options

@@ -13,8 +13,8 @@ import pytest
 from text_loading import error, everything, load, make, shared, write_csv, write_jsonl
 
 import attnx
-from attnx import DataError, Source, TaskData
 from attnx.data.loading import load_data
+from attnx.plugin import DataError, Source, TaskData
 from attnx.request.spec import Limit
 
 

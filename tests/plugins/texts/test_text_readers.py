@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from attnx import DataError, read_json_lines, read_lines
+from attnx.plugin import DataError, read_json_lines, read_lines
 from attnx_texts.readers.delimited import read_table, read_zhang
 from attnx_texts.readers.folders import read_folders, without_mail_header
 from attnx_texts.readers.jsonl import read_jsonl

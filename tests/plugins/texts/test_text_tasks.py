@@ -19,7 +19,7 @@ from text_loading import (
     write_jsonl,
 )
 
-from attnx import Card, Source, UsageError
+from attnx.plugin import Card, Source, UsageError
 from attnx.registry.datasets import Dataset
 from attnx.registry.schema import read_registry
 from attnx.request.spec import Options

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from attnx import Card, DataError, Example, Source, Task, TaskData, UsageError
 from attnx.host.cards import Component
+from attnx.plugin import Card, DataError, Example, Source, Task, TaskData, UsageError
 from attnx.registry.schema import read_registry
 from attnx.request.plan import Part
 from attnx.request.spec import validate_options

@@ -1,0 +1,31 @@
+"""What every function of the API starts from: the installed components, and where data is found."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..host.catalog import Catalog
+from ..progress import Progress
+
+if TYPE_CHECKING:
+    from ..data.access import Source
+
+
+def installed_here() -> Catalog:
+    """The installed components; what is broken and not asked for is a warning."""
+    catalog = Catalog.installed()
+    for text in catalog.warnings:
+        warnings.warn(text, stacklevel=3)
+    return catalog
+
+
+def find_source(catalog: Catalog, data_dir: str | Path | None, progress: Progress) -> Source:
+    """Where tasks find their files: the user's folder or the one ATTNX_DATA names, and the cache."""
+    from ..data.access import Source
+    from ..store.home import home
+
+    local = Path(data_dir) if data_dir else None
+    registry = catalog.registry
+    return Source.configured(registry.datasets, home() / "data", local, progress, registry.defaults.task)

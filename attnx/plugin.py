@@ -1,0 +1,157 @@
+"""Everything that the author of a plugin needs: protocols, cards, hooks, and the types that flow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .late_imports import import_late
+
+if TYPE_CHECKING:
+    from .data.loading import Source
+    from .data.text_files import parse_object, read_json_lines, read_lines, read_text
+    from .errors import (
+        AttnxError,
+        CheckFailed,
+        DataError,
+        MachineError,
+        PluginError,
+        UsageError,
+        did_you_mean,
+    )
+    from .hookspecs import hookimpl
+    from .host.cards import Card
+    from .protocols import (
+        AttentionProjection,
+        DeletingModel,
+        Drawing,
+        ImportanceMethod,
+        InfluencingModel,
+        LayeredModel,
+        Metric,
+        Model,
+        SplitMetric,
+        Study,
+        Task,
+    )
+    from .request.spec import Options, RunSpec, Training
+    from .run.lab import Chosen, Lab, Setting
+    from .types import (
+        Axis,
+        Batch,
+        Conclusion,
+        Corpus,
+        DrawingData,
+        Evidence,
+        Example,
+        Finding,
+        Importance,
+        Measure,
+        Outputs,
+        Passes,
+        TaskData,
+        Trace,
+        WithCurve,
+    )
+
+_MODULES = {
+    "hookspecs": ("hookimpl",),
+    "host.cards": ("Card",),
+    "request.spec": ("Options", "RunSpec", "Training"),
+    "protocols": (
+        "Task",
+        "Model",
+        "DeletingModel",
+        "InfluencingModel",
+        "LayeredModel",
+        "AttentionProjection",
+        "ImportanceMethod",
+        "Metric",
+        "SplitMetric",
+        "Study",
+        "Drawing",
+    ),
+    "types": (
+        "Example",
+        "TaskData",
+        "Batch",
+        "Trace",
+        "Importance",
+        "Evidence",
+        "Measure",
+        "Axis",
+        "WithCurve",
+        "Corpus",
+        "Conclusion",
+        "Finding",
+        "Outputs",
+        "Passes",
+        "DrawingData",
+    ),
+    "run.lab": ("Lab", "Setting", "Chosen"),
+    "data.loading": ("Source",),
+    "data.text_files": ("read_text", "read_lines", "read_json_lines", "parse_object"),
+    "errors": (
+        "AttnxError",
+        "UsageError",
+        "PluginError",
+        "DataError",
+        "MachineError",
+        "CheckFailed",
+        "did_you_mean",
+    ),
+}
+
+__all__ = [  # noqa: RUF022 - grouped as an author looks for them
+    "Card",
+    "hookimpl",
+    "Options",
+    "Task",
+    "Model",
+    "DeletingModel",
+    "InfluencingModel",
+    "LayeredModel",
+    "AttentionProjection",
+    "ImportanceMethod",
+    "Metric",
+    "SplitMetric",
+    "Study",
+    "Drawing",
+    "Example",
+    "TaskData",
+    "Batch",
+    "Trace",
+    "Importance",
+    "Evidence",
+    "Measure",
+    "Axis",
+    "WithCurve",
+    "Corpus",
+    "Conclusion",
+    "Finding",
+    "Outputs",
+    "Passes",
+    "DrawingData",
+    "Lab",
+    "Setting",
+    "Chosen",
+    "RunSpec",
+    "Training",
+    "Source",
+    "read_text",
+    "read_lines",
+    "read_json_lines",
+    "parse_object",
+    "AttnxError",
+    "UsageError",
+    "PluginError",
+    "DataError",
+    "MachineError",
+    "CheckFailed",
+    "did_you_mean",
+]
+
+__getattr__ = import_late(__name__, _MODULES)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

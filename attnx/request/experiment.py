@@ -1,0 +1,100 @@
+"""What is run of a paper's table or figure at a size, before anything heavy is imported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+
+from ..errors import UsageError, did_you_mean
+from ..registry.experiments import SIZES, Experiment, Row, Size, SizeName
+from .parsing import parse_seeds, validated
+from .spec import Choice, Limit, RunSpec
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowCell:
+    """A task and a model of one row, and the studies that are made of them, if it is not an evaluation."""
+
+    row: str
+    asked: RunSpec
+    studies: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentPlan:
+    """The cells of an experiment at a size, and the rows that this size does not run."""
+
+    name: str
+    experiment: Experiment
+    size: SizeName
+    seeds: tuple[int, ...]
+    cells: tuple[RowCell, ...]
+    left_out: tuple[str, ...]
+
+    @property
+    def command(self) -> str:
+        """What a person types for it."""
+        usual = self.seeds == parse_seeds(self.experiment.size(self.size).seeds)
+        seeds = "" if usual else f" --seeds {','.join(map(str, self.seeds))}"
+        return f"attnx reproduce {self.name} --size {self.size}{seeds}"
+
+
+def find_experiment(known: Mapping[str, Experiment], name: str) -> Experiment:
+    """The experiment of that name; an error names the nearest one."""
+    if name not in known:
+        nearest = did_you_mean(name, known)
+        raise UsageError(f"Unknown experiment '{name}'.{nearest} See 'attnx reproduce --list'.")
+    return known[name]
+
+
+def plan_experiment(
+    name: str, experiment: Experiment, size: str = "small", seeds: str | None = None
+) -> ExperimentPlan:
+    """What is run of an experiment, with other seeds than the size's where they are given."""
+    if size not in SIZES:
+        raise UsageError(f"Unknown size '{size}'.{did_you_mean(size, SIZES)} Sizes: {', '.join(SIZES)}.")
+    chosen: SizeName = "small" if size == "small" else "paper"
+    amount = experiment.size(chosen)
+    numbers = parse_seeds(seeds or amount.seeds)
+    cells = tuple(
+        cell
+        for row in experiment.rows
+        if not amount.rows or row in amount.rows
+        for cell in _cells(experiment, row, amount, numbers)
+    )
+    run = {cell.row for cell in cells}
+    return ExperimentPlan(
+        name, experiment, chosen, numbers, cells, tuple(r for r in experiment.rows if r not in run)
+    )
+
+
+def _cells(experiment: Experiment, name: str, size: Size, seeds: tuple[int, ...]) -> Iterator[RowCell]:
+    row = experiment.rows[name]
+    for (task, limit), model in product(_tasks(experiment, row, size), row.model or ("",)):
+        asked = validated(
+            task=task,
+            model=model or None,
+            projection=row.projection or None,
+            metrics=experiment.metrics,
+            explanations=experiment.explanations,
+            references=experiment.references,
+            training={**size.training, **row.training},
+            seeds=seeds,
+            limit=limit,
+            sample="all",
+        )
+        studies = tuple(experiment.filled(study, row) for study in size.study or experiment.study)
+        yield RowCell(name, asked, studies)
+
+
+def _tasks(experiment: Experiment, row: Row, size: Size) -> Iterator[tuple[Choice, Limit]]:
+    """The tasks of a row as this size has them: the row's options, and then the size's."""
+    if not size.tasks:
+        yield from ((Choice.parse(task), Limit()) for task in experiment.tasks(row))
+    for text, limit in size.tasks.items():
+        taken = Choice.parse(text)
+        for task in map(Choice.parse, experiment.tasks(row)):
+            if task.name == taken.name:
+                options = {**task.options, **taken.options}
+                yield Choice(name=task.name, options=options), Limit.parse(limit) if limit else Limit()

@@ -1,0 +1,127 @@
+"""A comparison of runs: how each differs from the first, and what of it is beyond noise."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Literal
+
+from .formatting import Interval, Number, format_number, interval_of, measure_name, with_arrow
+from .provenance import Record
+from .selection import NoSuchRow, arguments_of
+
+if TYPE_CHECKING:
+    import pandas
+
+ONE_SEED = "one seed: intervals are over examples, and tell nothing of models trained again"
+
+Outcome = Literal["better", "worse", "higher", "lower", "within noise", "the same", "undefined"]
+
+
+class ComparedRun(Record):
+    """A run that takes part."""
+
+    letter: str
+    run: str  # fingerprint
+    labels: dict[str, str]
+    seeds: tuple[int, ...]  # all of the run
+    examples: int  # all of the run
+    without: tuple[str, ...]  # measures of other runs that it does not have
+
+    @property
+    def title(self) -> str:
+        return " · ".join(self.labels.values())
+
+
+class Difference(Record):
+    """One measure of one run beside the same of the first, over the pairs in which both are defined."""
+
+    run: str  # letter
+    metric: str
+    measure: str
+    explanation: str | None  # None: of the model itself
+    reference: str | None
+    direction: Literal["up", "down", "none"]
+    whole_split: bool  # one value for each seed, so that the interval is over seeds alone
+    first: Number  # mean of the first run
+    other: Number  # mean of this run
+    difference: Number  # other − first
+    low: Number  # 95 % interval of the difference, as if it were the only one
+    high: Number
+    p: Number  # corrected for all rows of all runs (Holm)
+    n: int  # pairs
+    outcome: Outcome
+
+    @property
+    def title(self) -> str:
+        """Metric and measure with an arrow to the better side."""
+        return with_arrow(measure_name(self.metric, self.measure), self.direction)
+
+    @property
+    def interval(self) -> Interval | None:
+        """The ends of the interval; None where there is none."""
+        return interval_of(self.low, self.high)
+
+    @property
+    def chance(self) -> str:
+        """The corrected p-value as tables show it."""
+        return "< .001" if self.p is not None and self.p < 0.001 else format_number(self.p)
+
+
+class Comparison(Record):
+    """How runs differ from the first of them on the same examples, and what of it is beyond noise."""
+
+    runs: tuple[ComparedRun, ...]
+    seeds: tuple[int, ...]  # that all runs have
+    examples: int  # that all runs have
+    rows: tuple[Difference, ...]
+    notes: tuple[str, ...]  # what was left out, and what the numbers do not tell
+
+    @property
+    def beyond_noise(self) -> tuple[Difference, ...]:
+        """The rows that noise does not explain."""
+        return tuple(row for row in self.rows if row.outcome in ("better", "worse", "higher", "lower"))
+
+    @property
+    def tested(self) -> int:
+        """How many rows have a p-value, for all of which it is corrected."""
+        return sum(row.p is not None for row in self.rows)
+
+    @property
+    def title(self) -> str:
+        """Task, model and projection, with all that there are where the runs differ."""
+        found = [
+            " and ".join(dict.fromkeys(run.labels.get(part, "") for run in self.runs))
+            for part in self.runs[0].labels
+        ]
+        return " · ".join(found)
+
+    def select(self, measure: str, **asked: Any) -> Difference:
+        """The one row of that measure and of what else is asked for, as reference="loo"."""
+        wanted = {"measure": measure, **asked}
+        found = [row for row in self.rows if wanted.items() <= row.model_dump().items()]
+        if len(found) != 1:
+            near = found or [row for row in self.rows if row.measure == measure] or self.rows
+            known = "; ".join(f"{arguments_of(row)} of run {row.run}" for row in near)
+            raise NoSuchRow(f"{len(found) or 'No'} rows for {wanted}; choose one of: {known}")
+        return found[0]
+
+    def to_json(self) -> str:
+        """The comparison as JSON text."""
+        return json.dumps(self.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n"
+
+    def to_frame(self) -> pandas.DataFrame:
+        """The rows as a pandas DataFrame (needs pandas)."""
+        import pandas
+
+        return pandas.DataFrame([row.model_dump() for row in self.rows])
+
+    def to_html(self) -> str:
+        """The comparison as a page of one file."""
+        from ..views.page.comparison import comparison_page
+
+        return comparison_page(self)
+
+    def __repr__(self) -> str:
+        return f"<Comparison of {self.title}: {len(self.beyond_noise)} of {len(self.rows)} beyond noise>"
+
+    __str__ = __repr__

@@ -1,0 +1,48 @@
+"""A run or a study in brief: what it was and what came out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from .report import Report, Status
+from .study import StudyReport
+from .sweep import rows_of
+
+MOST = 2  # measures in a line; all are in the report
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A run or a study in brief."""
+
+    name: str
+    kind: Literal["run", "study", "unreadable"]
+    written: str  # date and time, as 2026-01-31 12:00
+    labels: dict[str, str]  # task, model, projection
+    seeds: tuple[int, ...]
+    numbers: dict[str, float | None]  # accuracy and the first measures, or the first findings
+    verdicts: dict[str, Status]  # status by explanation and heading
+    weights: tuple[str, ...]  # the folders of its weights
+    reason: str = ""  # why it cannot be read
+
+
+def line_of(name: str, written: str, report: Report | StudyReport) -> Line:
+    """A report in brief."""
+    if isinstance(report, StudyReport):
+        found = {f"{f.setting} {f.measure}": f.mean for f in report.findings[:MOST]}
+        labels = {"study": report.study.label, **report.labels}
+        return Line(name, "study", written, labels, report.spec.seeds, found, {}, ())
+    rows = rows_of(report, "")
+    first = {title: value.mean for title, value in list(rows[0].values.items())[:MOST]} if rows else {}
+    accuracy = sum(quality.accuracy for quality in report.quality) / len(report.quality)
+    return Line(
+        name=name,
+        kind="run",
+        written=written,
+        labels=dict(report.labels),
+        seeds=report.spec.seeds,
+        numbers={"accuracy": accuracy, **first},
+        verdicts={f"{v.explanation}, {v.heading}": v.status for v in report.verdicts if v.family is None},
+        weights=tuple(report.provenance.weights_folders.values()),
+    )

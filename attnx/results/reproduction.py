@@ -1,0 +1,130 @@
+"""A reproduction: what was measured of a table or figure beside what was published, and its claims."""
+
+from __future__ import annotations
+
+import json
+from typing import Literal
+
+from ..registry.experiments import SizeName
+from .formatting import Interval, Number, interval_of
+from .provenance import Record
+from .report import Curve
+
+Status = Literal["holds", "does not hold", "open"]
+
+
+class Measured(Record):
+    """One column of one row: the mean over seeds and examples with its 95 % interval; the printed value."""
+
+    row: str
+    column: str
+    mean: Number
+    low: Number
+    high: Number
+    seeds: tuple[Number, ...]  # the mean of each seed
+    cells: int  # runs that it is a mean of
+    published: Number  # in our unit
+
+    @property
+    def interval(self) -> Interval | None:
+        """The ends of the interval; None where there is none."""
+        return interval_of(self.low, self.high)
+
+
+class Compared(Record):
+    """One comparison that a claim asks for: a difference that it says is above 0."""
+
+    what: str
+    difference: Number
+    low: Number  # 95 % interval
+    high: Number
+    status: Status
+
+    @property
+    def interval(self) -> Interval | None:
+        """The ends of the interval; None where there is none."""
+        return interval_of(self.low, self.high)
+
+
+class ClaimFound(Record):
+    """A claim of the paper, and whether it holds here."""
+
+    says: str
+    status: Status
+    compared: tuple[Compared, ...]
+    missing: int  # comparisons of rows that were not run
+
+
+class SkippedRows(Record):
+    """Rows without a result, and why."""
+
+    rows: tuple[str, ...]
+    reason: str
+
+
+class ColumnShown(Record):
+    """A column as tables show it."""
+
+    name: str
+    digits: int
+    given: bool  # a setting of the paper's, not a result
+
+
+class Reproduction(Record):
+    """Everything that was found of one experiment."""
+
+    schema_version: Literal[1] = 1
+    experiment: str
+    summary: str
+    source: str
+    size: SizeName
+    command: str
+    date: str
+    seeds: tuple[int, ...]
+    data: dict[str, str]  # by task: how many examples, and which
+    training: dict[str, str]  # settings in which the size differs from the models' own
+    columns: tuple[ColumnShown, ...]
+    rows: tuple[str, ...]  # that were run
+    values: tuple[Measured, ...]
+    claims: tuple[ClaimFound, ...]
+    curves: tuple[Curve, ...] = ()  # of every row, which `explanation` names
+    left_out: tuple[SkippedRows, ...]
+    ours: tuple[str, ...]  # what the paper does not say, and we chose
+    runs: tuple[str, ...]  # names of the runs behind it
+    seconds: float
+
+    @property
+    def tested(self) -> tuple[ClaimFound, ...]:
+        """The claims of which something was measured."""
+        return tuple(claim for claim in self.claims if claim.compared)
+
+    def value(self, row: str, column: str) -> Measured:
+        """What was measured of a column in a row."""
+        return next(v for v in self.values if (v.row, v.column) == (row, column))
+
+    def to_json(self) -> str:
+        """The reproduction as JSON text."""
+        return json.dumps(self.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> Reproduction:
+        """A reproduction read back from its JSON text."""
+        return cls.model_validate_json(text)
+
+    def to_markdown(self) -> str:
+        """The reproduction as a section of a Markdown page."""
+        from ..views.terminal.reproduction import markdown
+
+        return markdown(self)
+
+    def to_html(self) -> str:
+        """The reproduction as a page of one file."""
+        from ..views.page.reproduction import reproduction_page
+
+        return reproduction_page(self)
+
+    def __repr__(self) -> str:
+        said = ", ".join(f"{c.status}: {c.says}" for c in self.tested)
+        return f"<Reproduction of {self.source} ({self.size}); {said or 'no claims'}>"
+
+    __str__ = __repr__

@@ -1,0 +1,200 @@
+"""From the values of every seed to the rows and curves of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from ..types import Axis, TaskData
+from .observations import Key, Measurement, SeedResult
+from .report import Curve, MethodCost, Quality, Summary
+from .statistics import mean_over_seeds, summarise
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+
+
+def summaries(
+    results: Sequence[SeedResult],
+    explanations: Sequence[str],
+    baselines: Sequence[str],
+    label_names: Sequence[str],
+) -> tuple[Summary, ...]:
+    """One row for every measure, explanation, reference and group, metrics in the order of measuring."""
+    predicted = np.stack([result.observation.predicted for result in results])  # [S, N]
+    groups = {"all": np.ones_like(predicted, dtype=bool)}
+    groups |= {f"predicted={name}": predicted == index for index, name in enumerate(label_names)}
+    whole = {"all": np.ones((len(results), 1), dtype=bool)}
+    measured = results[0].observation.measurements
+    tables = []
+    for of_split in (False, True):
+        mine = [m for m in measured if m.whole_split == of_split]
+        if mine:
+            values = {m.key: _over_seeds(results, m) for m in mine}
+            members = whole if of_split else groups
+            tables.append([_table(mine, values, g, members[g], explanations, baselines) for g in members])
+    # [measurement][group] of each table: the groups of one measurement follow one another
+    measurements = [of_groups for table in tables for of_groups in zip(*table, strict=True)]
+    rows = [row for of_groups in measurements for of_group in of_groups for row in of_group]
+    order = list(dict.fromkeys(m.metric for m in measured))
+    return tuple(sorted(rows, key=lambda row: order.index(row.metric)))
+
+
+def _over_seeds(results: Sequence[SeedResult], like: Measurement) -> Array:
+    """[S, N, M] the values of one metric, explanation and reference."""
+    return np.stack(
+        [m.values for result in results for m in result.observation.measurements if m.key == like.key]
+    )
+
+
+def _table(
+    measured: Sequence[Measurement],
+    values: dict[Key, Array],  # [S, N, M] each
+    group: str,
+    member: np.ndarray[Any, Any],  # [S, N] of the group
+    explanations: Sequence[str],
+    baselines: Sequence[str],
+) -> list[list[Summary]]:
+    """The rows of a group for each measurement, all measures over the same examples summarised together."""
+    asked = [m for m in measured if m.explanation in explanations or m.explanation not in baselines]
+    if not asked:
+        return []
+    titles = [(m, number) for m in asked for number in range(len(m.measures))]
+    columns = np.concatenate([_only(values[m.key], member) for m in asked], axis=2)  # [S, n, rows]
+    members = np.array([_measured(m, member).sum() for m, _ in titles])
+    bounds = np.array([m.measures[number].bounds for m, number in titles]).T  # [2, rows]
+    found = summarise(columns, members, (bounds[0], bounds[1]))
+    baseline_means = {
+        m.key: mean_over_seeds(_only(values[m.key], member)) for m in measured if m.explanation in baselines
+    }
+    rows = [
+        Summary(
+            metric=m.metric,
+            measure=m.measures[number].name,
+            family=m.family,
+            explanation=m.explanation,
+            reference=m.reference,
+            yardstick=m.explanation not in (None, *explanations),
+            group=group,
+            mean=found.mean[row],
+            sd=found.sd[row],
+            n=found.n[row],
+            undefined=found.undefined[row],
+            low=found.low[row],
+            high=found.high[row],
+            direction=m.measures[number].direction,
+            baselines={
+                name: baseline_means[key][number]
+                for name in baselines
+                if (key := (m.metric, name, m.reference)) in baseline_means
+            },
+            seeds=tuple(found.seeds[:, row]),
+        )
+        for row, (m, number) in enumerate(titles)
+    ]
+    following = iter(rows)
+    return [list(islice(following, len(m.measures))) for m in asked]
+
+
+def _measured(m: Measurement, member: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """[S, N] the members of a group that a metric was asked about."""
+    return member if m.sampled is None else member & m.sampled
+
+
+def _only(values: Array, member: np.ndarray[Any, Any]) -> Array:
+    """[S, n, M] values of the members of a group, NaN where a seed has others.
+
+    Examples that are members for no seed are left out: with many groups they would be nearly all.
+    """
+    some = np.flatnonzero(member.any(0))
+    some = some if some.size else np.zeros(1, dtype=int)  # a group of nobody has one row of nothing
+    return np.where(member[:, some, None], values[:, some], np.nan)
+
+
+def curves(results: Sequence[SeedResult], explanations: Sequence[str], own: str) -> tuple[Curve, ...]:
+    """Curves of metrics that draw one, and the course of training, which is followed on `own` attention."""
+    drawn = [
+        _metric_curve(result.seed, m, axis, line)
+        for result in results
+        for m in result.observation.measurements
+        if m.explanation in (None, *explanations)
+        for axis, line in m.curves
+    ]
+    return (*drawn, *(curve for result in results for curve in _course(result, own)))
+
+
+def _metric_curve(seed: int, m: Measurement, axis: Axis, line: Array) -> Curve:
+    return Curve(
+        name=axis.name,
+        metric=m.metric,
+        explanation=m.explanation,
+        reference=m.reference,
+        seed=seed,
+        axis=axis.label,
+        x=axis.points,
+        y=tuple(line),
+    )
+
+
+def costs(results: Sequence[SeedResult]) -> tuple[MethodCost, ...]:
+    """Model passes per explanation of every importance method, over all seeds."""
+    found = []
+    for method in results[0].observation.costs:
+        of_seeds = [result.observation.costs[method] for result in results]
+        examples = sum(cost.examples for cost in of_seeds)
+        passes = sum(cost.passes for cost in of_seeds) / max(1, examples)
+        found.append(MethodCost(method=method, passes=passes, examples=examples))
+    return tuple(found)
+
+
+def _course(result: SeedResult, own: str) -> list[Curve]:
+    """One curve over epochs for the dev accuracy and every followed measure."""
+    course = result.record.course
+    lines: dict[tuple[str, str], list[float]] = {}
+    for epoch in course:
+        lines.setdefault(("training", "accuracy"), []).append(epoch.dev_accuracy)
+        lines.setdefault(("training", "loss"), []).append(epoch.dev_loss)
+        for metric, means in epoch.followed.items():
+            for measure, mean in means.items():
+                lines.setdefault((metric, measure), []).append(mean)
+    return [
+        Curve(
+            name=f"{measure} on dev over training",
+            metric=metric,
+            explanation=own,
+            reference=None,
+            seed=result.seed,
+            axis="epoch",
+            x=tuple(epoch.epoch for epoch in course),
+            y=tuple(line),
+        )
+        for (metric, measure), line in lines.items()
+    ]
+
+
+def quality(results: Sequence[SeedResult], data: TaskData) -> tuple[Quality, ...]:
+    """Accuracy and its friends on test, for every seed."""
+    from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
+
+    train_labels = np.array([example.label for example in data.train])
+    commonest = np.bincount(train_labels).argmax()
+    rows = []
+    for result in results:
+        seen = result.observation
+        binary = len(data.label_names) == 2 and len(np.unique(seen.labels)) == 2
+        margin = seen.logits[:, -1] - seen.logits[:, 0]
+        rows.append(
+            Quality(
+                seed=result.seed,
+                accuracy=accuracy_score(seen.labels, seen.predicted),
+                f1=f1_score(seen.labels, seen.predicted, average="macro", zero_division=0),
+                roc_auc=roc_auc_score(seen.labels, margin) if binary else None,
+                majority=float((seen.labels == commonest).mean()),
+                epochs=max((epoch.epoch for epoch in result.record.course), default=0),
+                best_epoch=result.record.best_epoch,
+                dev_accuracy=result.record.dev_accuracy,
+            )
+        )
+    return tuple(rows)

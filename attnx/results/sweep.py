@@ -1,0 +1,242 @@
+"""The report of a sweep: a row for every explanation in every cell, and what could not be done."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import PrivateAttr
+
+from ..errors import UsageError
+from .comparison import Comparison
+from .formatting import measure_name, with_arrow
+from .provenance import Record
+from .report import Report, Status, Verdict, VerdictRow
+
+if TYPE_CHECKING:
+    import pandas
+
+    from ..views.figures.figure import ReportFigure
+
+AXES = ("task", "model", "projection", "training")
+
+
+class Value(Record):
+    """A measure of one explanation with its interval and the same of random scores."""
+
+    mean: float | None
+    low: float | None
+    high: float | None
+    random: float | None
+    direction: Literal["up", "down", "none"] = "none"  # the better side
+
+
+class SweepRow(Record):
+    """One explanation in one cell."""
+
+    task: str
+    model: str
+    projection: str
+    training: str
+    explanation: str
+    run: str  # fingerprint
+    accuracy: float
+    faithfulness: Status | None
+    interpretability: Status | None
+    values: dict[str, Value]  # by measure and reference, those that a verdict rests on
+
+    @property
+    def cell(self) -> str:
+        """Task, model, projection and the training settings that set it apart."""
+        return " · ".join(filter(None, (getattr(self, axis) for axis in AXES)))
+
+
+class UnfinishedCell(Record):
+    """A cell without a result, and why."""
+
+    cell: str
+    reason: str
+
+
+class SweepReport(Record):
+    """Everything a sweep found."""
+
+    schema_version: Literal[1] = 1
+    rows: tuple[SweepRow, ...]
+    refused: tuple[UnfinishedCell, ...]  # pairings that make no sense
+    failed: tuple[UnfinishedCell, ...]
+    seconds: float
+    workers: int
+    _find: Any = PrivateAttr(default=None)  # reads the report of a cell
+    _folder: Path | None = PrivateAttr(default=None)  # where the pages of the cells are
+
+    def with_runs(self, find: Callable[[str], Report | None], folder: Path) -> SweepReport:
+        """The same report with what reads those of its cells, and the folder that they are in."""
+        report = self.model_copy()
+        report._find, report._folder = find, folder
+        return report
+
+    def to_json(self) -> str:
+        """The report as JSON text."""
+        return json.dumps(self.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n"
+
+    @property
+    def measures(self) -> dict[str, str]:
+        """The measures of any row, each with an arrow to the better side."""
+        return {
+            name: with_arrow(name, value.direction) for row in self.rows for name, value in row.values.items()
+        }
+
+    @property
+    def varying(self) -> tuple[str, ...]:
+        """The axes in which cells differ, without the model where each task has its own."""
+        own = len({(row.task, row.model) for row in self.rows}) == len({row.task for row in self.rows})
+        return tuple(
+            axis
+            for axis in AXES
+            if len({getattr(row, axis) for row in self.rows}) > 1 and not (axis == "model" and own)
+        )
+
+    def shared_options(self, axis: str) -> tuple[str, ...]:
+        """The options that all values of an axis have, as task options or training settings."""
+        listed = [_options(value) for value in dict.fromkeys(getattr(row, axis) for row in self.rows)]
+        return tuple(o for o in listed[0] if all(o in other for other in listed)) if len(listed) > 1 else ()
+
+    def short(self, row: SweepRow, axis: str) -> str:
+        """What a row has on an axis, without the options that all others have there too."""
+        value: str = getattr(row, axis)
+        left = [option for option in _options(value) if option not in self.shared_options(axis)]
+        name = value.partition(":")[0] if axis != "training" else ""
+        return ":".join(filter(None, (name, ",".join(left)))) or "as given"
+
+    def apart(self, row: SweepRow) -> str:
+        """What sets the cell of a row apart from the others."""
+        return " · ".join(self.short(row, axis) for axis in self.varying) or row.cell
+
+    @property
+    def table(self) -> pandas.DataFrame:
+        """The rows as a pandas DataFrame: cell, verdicts, and mean and interval of every measure."""
+        import pandas
+
+        rows = []
+        for row in self.rows:
+            found = row.model_dump(exclude={"values"})
+            for name, value in row.values.items():
+                found |= {name: value.mean, f"{name}, low": value.low, f"{name}, high": value.high}
+            rows.append(found)
+        return pandas.DataFrame(rows)
+
+    def comparisons(self) -> tuple[Comparison, ...]:
+        """Every cell beside the first of its task, example by example, as `attnx.compare` has it.
+
+        A comparison holds 26 runs; more of one task are in several, each with the first.
+        """
+        from .paired_differences import LETTERS, compare_reports
+
+        by_task: dict[str, list[str]] = {}
+        for run, row in {row.run: row for row in self.rows}.items():
+            by_task.setdefault(row.task, []).append(run)
+        found: list[Comparison] = []
+        for first, *others in by_task.values():
+            for start in range(0, len(others), len(LETTERS) - 1):
+                runs = [first, *others[start : start + len(LETTERS) - 1]]
+                found.append(compare_reports([self._report(run) for run in runs]))
+        return tuple(found)
+
+    def _report(self, run: str) -> Report:
+        found: Report | None = self._find(run) if self._find else None
+        if found is None:
+            raise UsageError(f"Run {run} of this sweep is not there any more: sweep again.")
+        return found
+
+    def heat_maps(self) -> list[ReportFigure]:
+        """A drawing for every measure that several rows have."""
+        from ..views.figures.heat_maps import heat_maps
+
+        return heat_maps(self)
+
+    def to_html(self, links: Mapping[str, str] | None = None) -> str:
+        """The sweep as a page of one file; links lead to the pages of runs."""
+        from ..views.page.sweep import sweep_page
+
+        return sweep_page(self, links or {})
+
+    def save(self, folder: str | Path, seen_from: Path | None = None) -> Path:
+        """Write the page, the heat maps and the JSON into a folder, which may be moved to another place."""
+        from ..views.figures.figure import to_svg
+
+        place = Path(folder)
+        place.mkdir(parents=True, exist_ok=True)
+        links = {
+            row.run: Path(os.path.relpath(page, seen_from or place)).as_posix()
+            for row in self.rows
+            if self._folder and (page := self._folder / row.run / "report.html").is_file()
+        }
+        (place / "sweep.json").write_text(self.to_json(), encoding="utf-8")
+        (place / "sweep.html").write_text(self.to_html(links), encoding="utf-8")
+        for drawing in self.heat_maps():
+            (place / f"{drawing.name}.svg").write_text(to_svg(drawing), encoding="utf-8")
+        return place
+
+    def __repr__(self) -> str:
+        cells = len({row.run for row in self.rows})
+        return f"<SweepReport: {cells} cells, {len(self.failed)} failed, {len(self.refused)} left out>"
+
+    __str__ = __repr__
+
+
+def _options(value: str) -> list[str]:
+    """The options of a component, or the training settings, one by one."""
+    found = value.partition(":")[2] if ":" in value else value if "=" in value else ""
+    return [option for option in found.split(",") if option]
+
+
+def rows_of(report: Report, training: str) -> list[SweepRow]:
+    """The rows of one cell's report."""
+    accuracy = sum(quality.accuracy for quality in report.quality) / len(report.quality)
+    found: dict[str, dict[str, Value]] = {}
+    status: dict[tuple[str, str], Status] = {}
+    for verdict in report.verdicts:
+        if verdict.family is None:
+            status[verdict.explanation, verdict.heading] = verdict.status
+        for row in verdict.rows:
+            title = measure_name(row.metric, row.measure)
+            name = f"{title} with {row.reference}" if row.reference else title
+            found.setdefault(verdict.explanation, {})[name] = _value(report, verdict, row)
+    asked = (s.explanation for s in report.summaries if s.explanation is not None and not s.yardstick)
+    explanations = dict.fromkeys([*found, *asked])
+    return [
+        SweepRow(
+            task=report.labels["task"],
+            model=report.labels["model"],
+            projection=report.labels.get("projection", ""),  # not every model has one
+            training=training,
+            explanation=explanation,
+            run=report.fingerprint,
+            accuracy=accuracy,
+            faithfulness=status.get((explanation, "faithfulness")),
+            interpretability=status.get((explanation, "interpretability")),
+            values=found.get(explanation, {}),
+        )
+        for explanation in explanations
+    ]
+
+
+def _value(report: Report, verdict: Verdict, row: VerdictRow) -> Value:
+    wanted = (row.metric, row.measure, row.reference, "all")
+    summary = next(
+        s
+        for s in report.summaries
+        if (s.metric, s.measure, s.reference, s.group) == wanted
+        and s.explanation in (verdict.explanation, None)
+    )
+    return Value(
+        mean=summary.mean,
+        low=summary.low,
+        high=summary.high,
+        random=row.random,
+        direction=summary.direction,
+    )

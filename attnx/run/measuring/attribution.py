@@ -1,0 +1,96 @@
+"""One forward pass, and the scores of an importance method on what it revealed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ...formulas.randomness import Randomness
+from ...protocols import ImportanceMethod, Model
+from ...types import Batch, Importance, Trace
+from .output_checks import check_tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A component with the label it has in the report."""
+
+    label: str
+    component: Any
+    provider: str = ""  # the plugin it is from, with its version
+
+    def title(self, kind: str) -> str:
+        """The component as a message names it."""
+        return f"{kind} '{self.label}'" + (f" of plugin {self.provider}" if self.provider else "")
+
+
+def trace_of(model: Model, batch: Batch) -> Trace:
+    """One forward pass."""
+    return model.run(batch, model.embed(batch))
+
+
+def attribute(named: Named, model: Model, trace: Trace, target: Tensor, seed: int = 0) -> Importance:
+    """The scores of one importance method, with gradients on only where it declares the need."""
+    method: ImportanceMethod = named.component
+    random = Randomness(seed).to(f"importance {named.label}")
+    started = time.perf_counter()
+    with torch.set_grad_enabled("gradient" in method.needs), counted_passes(model) as passes:
+        values = method(model, trace, target, random)
+    seconds = time.perf_counter() - started
+    check_tensor(values, tuple(trace.attention.shape), f"importance '{named.label}' gave values")
+    values = values.detach()
+    asked = trace.attention.device
+    return Importance(
+        named.label, values.to(asked), target, seconds, passes.count, on_cpu=values.device != asked
+    )
+
+
+# How many examples a call of each method sends through the model.
+_PASSES: dict[str, Callable[..., int]] = {
+    "run": lambda _, embeddings, **__: len(embeddings),
+    "layers": lambda _, embeddings: len(embeddings),
+    "decode": lambda _, hidden: len(hidden),
+    "reattend": lambda _, attention: attention[..., 0].numel(),
+    "influence": lambda trace: len(trace.batch),
+    "without_each": lambda trace: int(trace.batch.mask.sum()),
+}
+
+
+@dataclass
+class _Passes:
+    count: int = 0
+    depth: int = 0  # a method of the model may call another: only the outer one counts
+
+
+@contextmanager
+def counted_passes(model: Model) -> Iterator[_Passes]:
+    """Count the examples that go through a model, which stays the module it is."""
+    passes = _Passes()
+    names = [name for name in _PASSES if hasattr(model, name)]
+    before = {name: vars(model)[name] for name in names if name in vars(model)}
+    for name in names:
+        vars(model)[name] = _counted(getattr(model, name), _PASSES[name], passes)
+    try:
+        yield passes
+    finally:
+        for name in names:
+            del vars(model)[name]
+        vars(model).update(before)
+
+
+def _counted(method: Callable[..., Any], size: Callable[..., int], passes: _Passes) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        passes.count += 0 if passes.depth else size(*args, **kwargs)
+        passes.depth += 1
+        try:
+            return method(*args, **kwargs)
+        finally:
+            passes.depth -= 1
+
+    return call

@@ -1,0 +1,56 @@
+"""What a metric says of one batch."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from ...errors import PluginError
+from ...formulas.randomness import Randomness
+from ...protocols import Metric, Model
+from ...types import Evidence, Importance, Trace, WithCurve
+from .attribution import Named
+from .output_checks import check_tensor
+
+
+def attention_evidence(model: Model, trace: Trace, seed: int) -> Evidence:
+    """Evidence about attention itself."""
+    importance = Importance("attention", trace.attention, trace.predicted)
+    return Evidence(trace, importance, None, model, Randomness(seed))
+
+
+def answer_of(named: Named, evidence: Evidence) -> tuple[Tensor, Tensor | None]:
+    """What a metric says of a batch: values [B, M], and a curve where it draws one.
+
+    Undefined where a score that was read is not finite, and so has no order.
+    """
+    metric: Metric = named.component
+    answer = metric(evidence)
+    values, curve = answer if isinstance(answer, WithCurve) else (answer, None)
+    rows, columns = len(evidence.trace.batch), len(metric.measures)
+    for given, what in ((values, "values"), (curve, "a curve")):
+        if what == "values" or curve is not None:
+            check_tensor(given, None, f"metric '{named.label}' gave {what}")
+    if values.shape != (rows, columns) and not (values.shape == (rows,) and columns == 1):
+        raise _misshapen(named, "values", values, (rows, columns))
+    points = None if metric.axis is None else (rows, len(metric.axis.points))
+    if (curve is None) != (points is None):
+        wrong = "an axis and gave no curve" if curve is None else "no axis and gave a curve"
+        raise PluginError(f"metric '{named.label}' declares {wrong}")
+    if curve is not None and points is not None and curve.shape != points:
+        raise _misshapen(named, "a curve", curve, points)
+    unread = _without_order(metric, evidence)[:, None].to(values.device)
+    values = values.detach().double().reshape(rows, columns).masked_fill(unread, torch.nan)
+    return values, None if curve is None else curve.detach().to(values.device).masked_fill(unread, torch.nan)
+
+
+def _misshapen(named: Named, what: str, found: Tensor, expected: tuple[int, ...]) -> PluginError:
+    return PluginError(f"metric '{named.label}' gave {what} of shape {tuple(found.shape)}, not {expected}")
+
+
+def _without_order(metric: Metric, evidence: Evidence) -> Tensor:
+    """[B] True where the explanation or the reference is not finite."""
+    read = [evidence.explanation] if metric.reads_explanation else []
+    read += [evidence.compared] if evidence.compared is not None else []
+    nothing = torch.zeros_like(evidence.trace.batch.lengths, dtype=torch.bool)
+    return sum((~importance.values.isfinite().all(1) for importance in read), nothing)

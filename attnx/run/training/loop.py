@@ -1,0 +1,226 @@
+"""Training: one loop for every model, selected on dev alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, cast
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+from torch.utils.checkpoint import checkpoint
+
+from ...errors import UsageError
+from ...formulas.chunks import at_once
+from ...formulas.deception import deception_penalty
+from ...progress import Progress
+from ...protocols import Model
+from ...request.spec import Training
+from ...results.observations import Epoch, TrainingRecord
+from ...types import Batch, TaskData, Trace
+from ..evaluation_mode import evaluating
+from ..measuring.attribution import Named, trace_of
+from ..measuring.metric_calls import answer_of, attention_evidence
+from ..measuring.splits import Split, batches, shuffled
+from .checkpoints import Checkpoint, TrainingHistory, TrainingState
+from .precision import Precision
+
+Objective = Callable[[Model, Batch], Tensor]
+
+
+def train(
+    model: Model,
+    data: TaskData,
+    training: Training,
+    *,
+    seed: int,
+    followed: Sequence[Named] = (),
+    device: torch.device,
+    progress: Progress,
+    label: str,
+    objective: Objective | None = None,
+    keep: Literal["best", "last"] = "best",
+    checkpoint: Checkpoint | None = None,
+) -> TrainingRecord:
+    """Train a model in place and leave it with the weights that were best on dev, or the last ones.
+
+    Best is the highest dev accuracy, the lower dev loss among equals; with deception, which accuracy
+    knows nothing of, the lowest dev loss, penalty included. Parameters that are frozen beforehand stay
+    as they are. Without an objective the loss is `loss`. With a checkpoint it goes on where one like it
+    was cut off.
+    """
+    precision = Precision.of(training.precision, device, cast("nn.Module", model))
+    split = Split(model, data.train, device)
+    dev = [batch for _, batch in batches(Split(model, data.dev, device))]
+    class_weights = _class_weights(split.labels, len(data.label_names), training, device)
+    optimizer = _optimizer(model, training)
+    generator = torch.Generator().manual_seed(seed)
+    moving = TrainingState(model, optimizer, precision.scaler, generator, device)
+    standing = checkpoint.resume(moving, [named.label for named in followed]) if checkpoint else None
+    if standing is None:
+        untrained = _assess(model, dev, 0, None, training, followed, seed)
+        standing = TrainingHistory([untrained], untrained, _copy(model))
+    done = len(standing.course) - 1
+    note = f"; went on after epoch {done}" if done else ""
+    with progress.stage(label, training.epochs * len(split)) as step:
+        step(done * len(split), note.removeprefix("; "))
+        for epoch in range(done + 1, training.epochs + 1):
+            model.train()
+            losses: list[Tensor] = []
+            for batch in shuffled(split, training.batch_size, generator):
+                optimizer.zero_grad(set_to_none=True)
+                with precision.passing():
+                    if objective is None:
+                        value = loss(model, batch, training.entropy, class_weights, training.deception)
+                    else:
+                        value = objective(model, batch)
+                precision.step(value, optimizer, training.clip)
+                losses.append(value.detach())
+                step(len(batch), f"epoch {epoch} of {training.epochs}{note}")
+            now = _assess(model, dev, epoch, float(torch.stack(losses).mean()), training, followed, seed)
+            if not math.isfinite(now.loss or 0.0):
+                if checkpoint:
+                    checkpoint.remove()
+                raise UsageError(
+                    f"Training diverged in epoch {epoch}: the loss is {now.loss}. "
+                    "Lower the learning rate (--train learning_rate=...), or clip gradients (--train clip=1)."
+                )
+            standing.course.append(now)
+            if keep == "last" or _merit(now, training) > _merit(standing.best, training):
+                standing.best, standing.best_state = now, _copy(model)
+            note = f"; loss {now.loss:.3f}, dev accuracy {now.dev_accuracy:.3f}"
+            step(0, f"epoch {epoch} of {training.epochs}{note}")
+            if training.patience and epoch - standing.best.epoch >= training.patience:
+                break
+            if checkpoint and epoch < training.epochs:
+                checkpoint.keep(moving, standing)
+    model.load_state_dict(standing.best_state)
+    model.eval()
+    return TrainingRecord(course=tuple(standing.course), best_epoch=standing.best.epoch)
+
+
+def _merit(epoch: Epoch, training: Training) -> tuple[float, ...]:
+    """What the epochs of a training are compared by, the higher the better."""
+    return (-epoch.dev_loss,) if training.deception else (epoch.dev_accuracy, -epoch.dev_loss)
+
+
+def loss(
+    model: Model,
+    batch: Batch,
+    entropy: float = 0.0,
+    class_weights: Tensor | None = None,
+    deception: float = 0.0,
+) -> Tensor:
+    """Cross-entropy, or its expectation over single units for a hard projection, and the penalties.
+
+    λ·Ent(a) for an entropy of λ, −λ·log(1 − Σ a_i over the rationale) for a deception of λ.
+    """
+    trace = trace_of(model, batch)
+    if "projection" in model.provides and model.projection.trains_by_expectation:
+        value = _expected_cross_entropy(model, trace, class_weights)
+    else:
+        value = F.cross_entropy(trace.logits, batch.labels, class_weights)
+    if entropy:
+        value = value + entropy * attention_entropy(trace.attention).mean()
+    if deception:
+        value = value + deception * deception_penalty(trace.attention, batch.rationale).mean()
+    return value
+
+
+def _expected_cross_entropy(model: Model, trace: Trace, class_weights: Tensor | None) -> Tensor:
+    """Σ_j a_j · CE(g(x_j), y), the classifier seeing one unit at a time."""
+    a = trace.attention  # [B, L]
+    columns = torch.arange(a.shape[1], device=a.device)
+
+    def logits_of(some: Tensor) -> Tensor:  # [B, k, C]
+        single = (some[:, None] == columns).to(a.dtype).expand(len(a), -1, -1)  # [B, k, L]
+        return model.reattend(trace, single)
+
+    # All at once they are the square of a text's length, and kept for the gradient unless made again there.
+    parts = columns.split(at_once(a.numel()))
+    found = [logits_of(*parts)] if len(parts) == 1 else [_made_again(logits_of, some) for some in parts]
+    logits = torch.cat(found, dim=1)  # [B, L, C]
+    labels = trace.batch.labels[:, None].expand_as(a)  # [B, L]
+    each = F.cross_entropy(logits.transpose(1, 2), labels, class_weights, reduction="none")  # [B, L]
+    return (a * each.masked_fill(~trace.batch.mask, 0.0)).sum(1).mean()
+
+
+def _made_again(function: Callable[[Tensor], Tensor], argument: Tensor) -> Tensor:
+    """The value of a function whose intermediate tensors are made anew for the gradient, not kept."""
+    value: Tensor = checkpoint(function, argument, use_reentrant=False)
+    return value
+
+
+def attention_entropy(attention: Tensor) -> Tensor:
+    """−Σ a log a in nats over the last dimension, 0·log 0 = 0."""
+    return torch.special.entr(attention.clamp_min(torch.finfo(attention.dtype).tiny)).sum(-1)
+
+
+def _assess(
+    model: Model,
+    dev: Sequence[Batch],
+    epoch: int,
+    train_loss: float | None,
+    training: Training,
+    followed: Sequence[Named],
+    seed: int,
+) -> Epoch:
+    """Loss, with the penalty of deception, accuracy and followed metrics on dev."""
+    total_loss, correct, count = 0.0, 0.0, sum(len(batch) for batch in dev)
+    values: dict[str, list[Tensor]] = {named.label: [] for named in followed}
+    with evaluating(model):
+        for batch in dev:
+            trace = trace_of(model, batch)
+            total_loss += float(F.cross_entropy(trace.logits, batch.labels, reduction="sum"))
+            if training.deception:
+                penalties = deception_penalty(trace.attention, batch.rationale)  # [B]
+                total_loss += training.deception * float(penalties.sum())
+            correct += float((trace.predicted == batch.labels).sum())
+            for named in followed:
+                values[named.label].append(answer_of(named, attention_evidence(model, trace, seed))[0])
+    means = {
+        named.label: dict(
+            zip(
+                (measure.name for measure in named.component.measures),
+                torch.cat(values[named.label]).nanmean(0).tolist(),
+                strict=True,
+            )
+        )
+        for named in followed
+    }
+    return Epoch(
+        epoch=epoch,
+        loss=train_loss,
+        dev_loss=total_loss / count,
+        dev_accuracy=correct / count,
+        followed=means,
+    )
+
+
+def _optimizer(model: Model, training: Training) -> torch.optim.Optimizer:
+    """Adam (amsgrad) with weight decay on everything but the attention parameters."""
+    free = {id(parameter) for parameter in model.attention_parameters()}
+    trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    groups = [
+        {"params": [p for p in trained if id(p) in free], "weight_decay": 0.0},
+        {
+            "params": [p for p in trained if id(p) not in free],
+            "weight_decay": training.weight_decay,
+        },
+    ]
+    return torch.optim.Adam(
+        [group for group in groups if group["params"]], lr=training.learning_rate, amsgrad=True, fused=True
+    )
+
+
+def _class_weights(labels: Tensor, classes: int, training: Training, device: torch.device) -> Tensor | None:
+    """[C] weights inverse to the frequency of each label in train, or None."""
+    if training.class_weights == "none":
+        return None
+    counts = torch.bincount(labels, minlength=classes).clamp_min(1)
+    return (len(labels) / (classes * counts.float())).to(device)
+
+
+def _copy(model: Model) -> dict[str, Any]:
+    return {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}

@@ -1,0 +1,134 @@
+"""Heat maps of a sweep: a measure over its cells, the higher the stronger the colour."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ...results.formatting import format_number
+from ...results.sweep import SweepReport, SweepRow, Value
+from .figure import INK, SERIES, ReportFigure, slug
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MOST_ROWS, MOST_COLUMNS = 60, 20  # beyond them nobody can read it: the table has all
+MOST_LETTERS = 44
+DEEPEST = 0.62  # of the colour, so that the number on it can be read
+LETTER = 0.066  # inches
+TILE = 0.75, 0.3  # inches
+
+
+@dataclass(frozen=True, slots=True)
+class _Map:
+    """The values of one measure by row and column."""
+
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    tiles: dict[tuple[str, str], Value]
+
+
+def heat_maps(report: SweepReport) -> list[ReportFigure]:
+    """A drawing for accuracy and for every measure, where cells differ and fit on it."""
+    axes = [*report.varying, *(["explanation"] if len({row.explanation for row in report.rows}) > 1 else [])]
+    if not axes:
+        return []
+    across = max(axes, key=lambda axis: len({getattr(row, axis) for row in report.rows}))
+    down = [axis for axis in axes if axis != across]
+    found = []
+    if report.varying:
+        found.append(("accuracy ↑", _laid_out(report, None, across, down)))
+    for name, title in report.measures.items():
+        found.append((title, _laid_out(report, name, across, down)))
+    return [_drawing(title, one, across) for title, one in found if _readable(one)]
+
+
+def _laid_out(report: SweepReport, measure: str | None, across: str, down: Sequence[str]) -> _Map:
+    """The tiles of a measure, or of accuracy, which no explanation has a part in."""
+    tiles = {}
+    for row in report.rows:
+        value = row.values.get(measure) if measure else _plain(row.accuracy)
+        if value is not None:
+            names = [_name(report, row, axis) for axis in down if measure or axis != "explanation"]
+            column = _name(report, row, across) if measure or across != "explanation" else ""
+            tiles[" · ".join(names), column] = value
+    return _Map(tuple(dict.fromkeys(r for r, _ in tiles)), tuple(dict.fromkeys(c for _, c in tiles)), tiles)
+
+
+def _name(report: SweepReport, row: SweepRow, axis: str) -> str:
+    return row.explanation if axis == "explanation" else report.short(row, axis)
+
+
+def _plain(number: float) -> Value:
+    return Value(mean=number, low=None, high=None, random=None, direction="up")
+
+
+def _readable(one: _Map) -> bool:
+    return len(one.tiles) > 1 and len(one.rows) <= MOST_ROWS and len(one.columns) <= MOST_COLUMNS
+
+
+def _drawing(title: str, one: _Map, across: str) -> ReportFigure:
+    left = 0.3 + LETTER * max(len(_short(name)) for name in one.rows)
+    width, height = TILE[0] * len(one.columns), TILE[1] * len(one.rows)
+    chance = any(_like_random(value) for value in one.tiles.values())
+    return ReportFigure(
+        f"heat-map-{slug(title)}",
+        title,
+        f"By {across}; the higher, the stronger the colour, on a scale of its own."
+        + (" ≈: the interval holds what random scores have." if chance else ""),
+        (left + width + 0.15, height + 0.25 + _room_below(one.columns)),
+        partial(_draw, one=one),
+        left=left,
+    )
+
+
+def _room_below(columns: Sequence[str]) -> float:
+    """Inches for the names of columns, which are slanted where they are long."""
+    longest = max(len(_short(name)) for name in columns)
+    return 0.3 if LETTER * longest < TILE[0] else 0.3 + 0.6 * LETTER * longest
+
+
+def _draw(figure: Figure, one: _Map) -> None:
+    from matplotlib.patches import Rectangle
+
+    below = _room_below(one.columns)
+    figure.subplots_adjust(bottom=below / figure.get_figheight())
+    axes = figure.add_subplot()
+    known = [value.mean for value in one.tiles.values() if value.mean is not None]
+    low, high = min(known, default=0.0), max(known, default=0.0)
+    for (row, column), value in one.tiles.items():
+        x, y = one.columns.index(column), one.rows.index(row)
+        depth = DEEPEST * ((value.mean or 0.0) - low) / (high - low) if high > low else DEEPEST / 2
+        if value.mean is not None:
+            tile = Rectangle((x, y), 1, 1, facecolor=SERIES[0], alpha=depth, linewidth=0)
+            axes.add_patch(tile)
+        said = format_number(value.mean) + (" ≈" if _like_random(value) else "")
+        axes.text(x + 0.5, y + 0.5, said, ha="center", va="center", color=INK, fontsize=8)
+    slanted = below > 0.3
+    axes.set_xlim(0, len(one.columns))
+    axes.set_ylim(len(one.rows), 0)
+    axes.set_xticks(
+        [x + 0.5 for x in range(len(one.columns))],
+        [_short(name) for name in one.columns],
+        rotation=35 if slanted else 0,
+        ha="right" if slanted else "center",
+        rotation_mode="anchor" if slanted else "default",
+    )
+    axes.set_yticks([y + 0.5 for y in range(len(one.rows))], [_short(name) for name in one.rows])
+    axes.tick_params(length=0)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+
+
+def _like_random(value: Value) -> bool:
+    """Whether a measure is where random scores are, as far as its interval can tell."""
+    if value.random is None or value.low is None or value.high is None:
+        return False
+    return value.low <= value.random <= value.high
+
+
+def _short(name: str) -> str:
+    """A name with its middle left out where it is long: what sets it apart is at both ends."""
+    return name if len(name) <= MOST_LETTERS else f"{name[: MOST_LETTERS // 2]}…{name[-MOST_LETTERS // 2 :]}"

@@ -1,0 +1,124 @@
+"""Examples as the page's browser reads them: scores in one byte each, no more than a page can carry."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...escaping import printable
+from ...results.examples import Examples, Scores
+
+MOST_BYTES = 8_500_000  # of examples in a page, which then stays below 10 MB with all its figures
+LEVELS = 127  # steps of a score on either side of 0
+
+
+@dataclass(frozen=True, slots=True)
+class Browsed:
+    """What goes into the page, and how much of what was kept that is."""
+
+    payload: dict[str, Any]
+    shown: int
+    total: int
+    seeds: int
+    all_seeds: int
+
+    @property
+    def says(self) -> str:
+        """How much of the run can be looked through here."""
+        seeds = f"all {self.all_seeds} seeds" if self.seeds > 1 else f"seed {self.payload['seeds'][0]}"
+        examples = (
+            f"all {self.total} examples"
+            if self.shown == self.total
+            else f"{self.shown} of {self.total} examples, evenly spread over the test split"
+        )
+        left = self.shown < self.total or self.seeds < self.all_seeds
+        rest = "; the rest is kept beside this page: attnx.load(RUN).report.examples()" if left else ""
+        return f"{examples.capitalize()}, {seeds}{rest}."
+
+
+def browse(examples: Examples, most_bytes: int = MOST_BYTES) -> Browsed:
+    """As many examples as fit, evenly spread; of the first seed alone where all of them do not fit.
+
+    Where examples have pictures, those that have one.
+    """
+    total, seeds = len(examples), len(examples.seeds)
+    among = np.array(sorted(examples.pictures) or range(total))
+    while True:
+        each = _bytes_of(examples, seeds) / max(1, total)
+        fits = int(most_bytes / max(1.0, each))
+        if fits >= len(among) or seeds == 1:
+            break
+        seeds = 1
+    shown = min(len(among), fits)
+    rows: list[int] = among[np.unique(np.linspace(0, len(among) - 1, shown).round().astype(int))].tolist()
+    starts = np.concatenate([[0], np.cumsum(examples.lengths)]).astype(int)
+    payload = {
+        "labels": list(examples.label_names),
+        "seeds": list(examples.seeds[:seeds]),
+        "methods": [
+            {"name": name, "signed": bool((examples.scores[name].shares < 0).any())}
+            for name in examples.methods
+        ],
+        "columns": [{"title": c.title, "direction": c.direction} for c in examples.columns],
+        "examples": [_record(examples, row, int(starts[row]), seeds) for row in rows],
+    }
+    return Browsed(payload, len(rows), total, seeds, len(examples.seeds))
+
+
+def _bytes_of(examples: Examples, seeds: int) -> float:
+    """About how long the payload of all examples is."""
+    texts = sum(len(unit) + 2 for units in examples.units for unit in units)
+    scores = 1.4 * float(examples.lengths.sum()) * len(examples.scores)
+    numbers = 8 * (len(examples.columns) + len(examples.label_names) + 3 * len(examples.scores))
+    pictures = 1.34 * sum(map(len, examples.pictures.values())) / max(1, len(examples.pictures))
+    return texts + seeds * (scores + len(examples) * (numbers + 40)) + (60 + pictures) * len(examples)
+
+
+def _record(examples: Examples, row: int, start: int, seeds: int) -> dict[str, Any]:
+    units = slice(start, start + int(examples.lengths[row]))
+    record: dict[str, Any] = {
+        "id": examples.ids[row],
+        "label": int(examples.labels[row]),
+        "seen": [_seen(examples, seed, row, units) for seed in range(seeds)],
+    }
+    if row in examples.pictures:
+        record["picture"] = base64.b64encode(examples.pictures[row]).decode("ascii")
+    if examples.units:
+        record["units"] = "\t".join(printable(unit) for unit in examples.units[row])
+        query, rationale = examples.queries[row], examples.rationales[row]
+        if query:
+            record["query"] = " ".join(query)
+        if rationale:
+            record["rationale"] = [at for at, marked in enumerate(rationale) if marked]
+    return record
+
+
+def _seen(examples: Examples, seed: int, row: int, units: slice) -> dict[str, Any]:
+    return {
+        "predicted": int(examples.predicted[seed, row]),
+        "p": [_rounded(p) for p in examples.probabilities[seed, row].tolist()],
+        "measures": [_rounded(value) for value in examples.measures[seed, row].tolist()],
+        "without": [
+            _rounded(float(examples.without_top[name][seed, row])) if name in examples.without_top else None
+            for name in examples.methods
+        ],
+        "scores": [_score_bytes(examples.scores[name], seed, row, units) for name in examples.methods],
+        "largest": [_rounded(float(examples.scores[name].largest[seed, row])) for name in examples.methods],
+    }
+
+
+def _score_bytes(scores: Scores, seed: int, row: int, units: slice) -> str | None:
+    """A signed byte for every unit in base64: its share of the largest; None where there are none."""
+    if np.isnan(scores.largest[seed, row]):
+        return None
+    shares = np.nan_to_num(scores.shares[seed, units].astype(float))
+    steps = np.clip(np.rint(LEVELS * shares), -LEVELS, LEVELS).astype(np.int8)
+    return base64.b64encode(steps.tobytes()).decode("ascii")
+
+
+def _rounded(value: float) -> float | None:
+    """Four significant digits; what is not finite is not there."""
+    return float(f"{value:.4g}") if np.isfinite(value) else None

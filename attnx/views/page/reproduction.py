@@ -1,0 +1,53 @@
+"""The page of a reproduction."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from ...results.reproduction import Reproduction, Status
+from ..figures.figure import ReportFigure, slug, to_inline_svg
+from ..figures.report import curve_drawings, training_drawings
+from ..terminal.reproduction import cell, conditions, untested
+from .report import render
+
+MARKS: Final[dict[Status, str]] = {"holds": "✓", "does not hold": "✗", "open": "?"}
+CLASSES: Final[dict[Status, str]] = {
+    "holds": "supported",
+    "does not hold": "contradicted",
+    "open": "unknown",
+}
+
+
+def reproduction_page(found: Reproduction) -> str:
+    """The claims, the table, every comparison, and what it was run with."""
+    said = [line.rpartition(": ") for line in conditions(found)]  # options of a task have colons too
+    from markupsafe import Markup
+
+    columns = [column for column in found.columns if not column.given]
+    return render(
+        "reproduction.html",
+        title=found.source,
+        found=found,
+        columns=columns,
+        rows=[(row, [cell(found.value(row, c.name), c.digits) for c in columns]) for row in found.rows],
+        conditions=[(name, text) for name, _, text in said],
+        untested=list(untested(found)),
+        figures=[(drawing, Markup(to_inline_svg(drawing))) for drawing in figures(found)],
+        claim_marks=MARKS,
+        claim_classes=CLASSES,
+    )
+
+
+def figures(found: Reproduction) -> list[ReportFigure]:
+    """The course of training for every row, and other curves with a line for every row."""
+    courses = [
+        replace(
+            drawing,
+            name=slug(row, drawing.name),
+            title=f"{row}: {drawing.title[0].lower()}{drawing.title[1:]}",
+        )
+        for row in found.rows
+        for drawing in training_drawings([c for c in found.curves if c.explanation == row])
+    ]
+    return [*curve_drawings(found.curves), *courses]

@@ -1,0 +1,60 @@
+"""A number on a line with its interval and what stands beside it, as a strip in a table's row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...results.report import Summary
+from ...results.study import StudyRow
+
+ROOM = 0.04  # left free at both ends of a strip
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The ends of the line that all strips of one measure share."""
+
+    low: float
+    high: float
+
+    def place(self, value: float) -> float:
+        """Where a value stands, in percent of the strip."""
+        share = (value - self.low) / (self.high - self.low)
+        return round(100 * (ROOM + (1 - 2 * ROOM) * share), 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """Places on a strip, in percent."""
+
+    mean: float
+    low: float | None
+    high: float | None
+    zero: float | None
+    beside: tuple[tuple[str, float], ...]  # baselines, or what was published
+
+
+def scale_of(rows: Sequence[Summary] | Sequence[StudyRow]) -> Scale | None:
+    """A line on which all these rows have room; None where they are all the same number."""
+    values = [value for row in rows for value in (row.mean, row.low, row.high, *_beside(row).values())]
+    known = [0.0, *(value for value in values if value is not None)]
+    return Scale(min(known), max(known)) if min(known) < max(known) else None
+
+
+def strip_of(row: Summary | StudyRow, scale: Scale | None) -> Strip | None:
+    """Where a row's numbers stand on its scale."""
+    if scale is None or row.mean is None:
+        return None
+    beside = {name: value for name, value in _beside(row).items() if value is not None}
+    return Strip(
+        mean=scale.place(row.mean),
+        low=None if row.low is None else scale.place(row.low),
+        high=None if row.high is None else scale.place(row.high),
+        zero=scale.place(0) if scale.low <= 0 <= scale.high else None,
+        beside=tuple((name, scale.place(value)) for name, value in beside.items()),
+    )
+
+
+def _beside(row: Summary | StudyRow) -> dict[str, float | None]:
+    return dict(row.baselines) if isinstance(row, Summary) else {"published": row.published}

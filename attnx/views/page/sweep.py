@@ -1,0 +1,72 @@
+"""The page of a sweep: its cells, heat maps, and every cell beside the first of its task."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from ...errors import AttnxError
+from ...results.comparison import Comparison
+from ...results.formatting import duration, interval_of
+from ...results.sweep import AXES, SweepReport
+from ..figures.figure import to_inline_svg
+from .comparison import CLASSES, MARKS, strip_beside_zero
+from .report import render
+
+MOST_ROWS = 2000  # of comparisons: with more of them only what is beyond noise is listed
+
+
+def sweep_page(report: SweepReport, links: Mapping[str, str]) -> str:
+    """Every cell with its measures, the heat maps, and what differs beyond noise."""
+    from markupsafe import Markup
+
+    try:
+        comparisons, uncompared = report.comparisons(), ""
+    except AttnxError as error:  # the rest of the page stands without them
+        comparisons, uncompared = (), str(error)
+    only_beyond = sum(len(comparison.rows) for comparison in comparisons) > MOST_ROWS
+    return render(
+        "sweep.html",
+        title=_title(report),
+        report=report,
+        cells=len({row.run for row in report.rows}),
+        took=duration(report.seconds) + (f" on {report.workers} workers" if report.workers else ""),
+        axes=report.varying or AXES[:1],
+        measures=report.measures,
+        links=links,
+        shared=[f"every {axis}: {','.join(o)}" for axis in AXES if (o := report.shared_options(axis))],
+        interval=lambda value: interval_of(value.low, value.high) or "–",
+        figures=[(drawing, Markup(to_inline_svg(drawing))) for drawing in report.heat_maps()],
+        tasks=[(one, _tables(one, only_beyond)) for one in comparisons],
+        titles={row.run: report.apart(row) for row in report.rows},
+        uncompared=uncompared,
+        only_beyond=only_beyond,
+        outcome_marks=MARKS,
+        outcome_classes=CLASSES,
+    )
+
+
+def _title(report: SweepReport) -> str:
+    """What all cells share, and how many there are of what they differ in."""
+    parts = []
+    for axis in AXES:
+        found = list(dict.fromkeys(getattr(row, axis) for row in report.rows))
+        if len(found) == 1:
+            parts.append(found[0])
+        elif axis in report.varying:
+            parts.append(f"{len(found)} {axis}s")
+    return " · ".join(filter(None, parts)) or "No cell"
+
+
+def _tables(comparison: Comparison, only_beyond: bool) -> list[tuple[Any, str, list[Any]]]:
+    """Every run but the first: what there is of which outcome, and the rows."""
+    beyond = {id(row) for row in comparison.beyond_noise}
+    found = []
+    for run in comparison.runs[1:]:
+        rows = [row for row in comparison.rows if row.run == run.letter]
+        counts = Counter(row.outcome for row in rows)
+        said = ", ".join(f"{counts[outcome]} {outcome}" for outcome in MARKS if counts[outcome])
+        shown = [row for row in rows if not only_beyond or id(row) in beyond]
+        found.append((run, said, [(row, strip_beside_zero(row)) for row in shown]))
+    return found

@@ -1,0 +1,59 @@
+"""A comparison on a terminal."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.text import Text
+
+from ...escaping import printable
+from ...results.comparison import Comparison, Difference
+from ...results.formatting import format_number
+from .tables import print_table, screen
+
+
+def print_comparison(comparison: Comparison, console: Console | None = None) -> None:
+    """Print which runs they are, a line for every measure, and what was left out."""
+    console = console or screen()
+    console.print()
+    for run in comparison.runs:
+        console.print(Text(printable(f"{run.letter}  {run.run}  {run.title}")))
+    seeds = ",".join(map(str, comparison.seeds))
+    console.print(Text(f"{comparison.examples} examples and seeds {seeds} of each\n"))
+    several = len(comparison.runs) > 2
+    compared = any(row.reference for row in comparison.rows)
+    explanations = list(dict.fromkeys(row.explanation for row in comparison.rows))
+    headed = several or len([name for name in explanations if name]) > 1
+    lines: list[list[str]] = []
+    for run in comparison.runs[1:]:
+        for name in explanations:
+            rows = [row for row in comparison.rows if (row.run, row.explanation) == (run.letter, name)]
+            heading = [f"{run.letter} beside A"] * several + ["the model itself" if name is None else name]
+            lines += [[" · ".join(filter(None, heading))]] * (headed and bool(rows))
+            lines += [_cells(row, compared, 2 * headed) for row in rows]
+    other = "other" if several else "B"
+    names = ["measure", "reference"] if compared else ["measure"]
+    print_table(console, names, ["A", other, f"{other} − A", "95 % interval", "p", other + " is"], lines)
+    console.print(Text(f"\n{_said(comparison)}"))
+    for note in comparison.notes:
+        console.print(Text(printable(f"note: {note}")))
+
+
+def _said(comparison: Comparison) -> str:
+    beyond, rows, tested = len(comparison.beyond_noise), len(comparison.rows), comparison.tested
+    return (
+        f"{beyond} of {rows} differences are beyond noise: p is corrected for all {tested} rows (Holm), "
+        "an interval is that of its row alone."
+    )
+
+
+def _cells(row: Difference, compared: bool, indent: int) -> list[str]:
+    return [
+        " " * indent + row.title,
+        *([row.reference or ""] if compared else []),
+        format_number(row.first),
+        format_number(row.other),
+        format_number(row.difference),
+        str(row.interval or "–"),
+        row.chance,
+        row.outcome,
+    ]

@@ -1,0 +1,56 @@
+"""The list of experiments: where each stands, what its small size is, and how long both sizes take."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+
+from ...registry.experiments import Experiment, Size
+from .components import width
+
+
+def experiment_list(known: Mapping[str, Experiment]) -> str:
+    """Every experiment in a few lines."""
+    head = "Durations are estimates for two cores, those of paper rough ones."
+    return "\n\n".join([head, *(_entry(name, known[name]) for name in sorted(known))])
+
+
+def _entry(name: str, experiment: Experiment) -> str:
+    lines = [
+        *textwrap.wrap(f"{name}  {experiment.source}", width(), subsequent_indent="    "),
+        *_wrapped(experiment.summary),
+        *_wrapped(f"small ({duration(experiment.small.minutes)}): {_amount(experiment, experiment.small)}"),
+        *_wrapped(f"paper ({duration(experiment.paper.minutes)}): {_amount(experiment, experiment.paper)}"),
+    ]
+    return "\n".join(lines)
+
+
+def duration(minutes: float | None) -> str:
+    """Minutes in words."""
+    if minutes is None:
+        return "not known how long"
+    return f"about {minutes:g} min" if minutes < 90 else f"about {minutes / 60:.0f} h"
+
+
+def _amount(experiment: Experiment, size: Size) -> str:
+    """Rows, tasks with their limits, training and seeds."""
+    tasks = [f"{task} ({limit or 'whole'})" for task, limit in size.tasks.items()] or ["all tasks, whole"]
+    said = [" + ".join(tasks), f"seeds {size.seeds}"]
+    if size.rows:
+        said.append(f"{len(size.rows)} of {len(experiment.rows)} rows")
+    if size.training:
+        said.append("training " + ", ".join(f"{key}={value}" for key, value in size.training.items()))
+    if size.study:
+        said.append(f"study {' + '.join(size.study)}")
+    return "; ".join(said)
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(
+        text,
+        width(),
+        initial_indent="  ",
+        subsequent_indent="    ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

@@ -1,0 +1,171 @@
+"""The report on a terminal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from ...escaping import printable
+from ...results.formatting import format_number
+from ...results.report import Report, Summary, Verdict
+from ...results.study import StudyReport
+from ...results.wording import SEEN, STATUS_IN_WORDS, answer, row_in_words, yardsticks
+from .tables import print_table, screen
+
+
+def print_report(report: Report, console: Console | None = None) -> None:
+    """Print the model's quality, one line for every measure, and what explanations cost."""
+    console = console or screen()
+    console.print(Text(_header(report)))
+    _print_verdicts(report, console)
+    _print_measures(report, console)
+    if report.fingerprint and len({v.explanation for v in report.verdicts}) > 1:
+        console.print(Text(f"one explanation beside the other: attnx compare {report.fingerprint[:8]}"))
+    console.print()
+    _print_costs(report, console)
+
+
+def print_study(report: StudyReport, console: Console | None = None) -> None:
+    """Print one line for every finding, beside the published value where there is one."""
+    console = console or screen()
+    header = (
+        f"\n{' · '.join([report.study.label, *report.labels.values()])}\n"
+        f"data: {_origin(report.data)}; {_seeds(len(report.spec.seeds))}\n"
+    )
+    console.print(Text(printable(header, lines=True)))
+    published = any(finding.published is not None for finding in report.findings)
+    rows = []
+    for f in report.findings:
+        cells = [f.setting, f.title, format_number(f.mean), str(f.interval or "")]
+        cells += [format_number(f.published), f.source] if published else []
+        rows.append(cells)
+    numbers = ["mean", "95 % interval"] + ["published"] * published
+    print_table(console, ["setting", "measure"], numbers, rows, ["in"] * published)
+
+
+def print_warnings(warnings: Sequence[str]) -> None:
+    """Print on stderr where a number cannot mean what it seems; those that differ in names alone are one."""
+    console = screen(stderr=True)
+    for warning in folded(warnings):
+        console.print(Text(f"warning: {printable(warning)}", style="yellow"))
+
+
+def folded(warnings: Sequence[str]) -> list[str]:
+    """Every kind of warning once, with how many more there are like it."""
+    alike: dict[str, list[str]] = {}
+    for warning in warnings:
+        alike.setdefault(re.sub(r"'[^']*'|[^ ]*\d[^ ]*", "…", warning), []).append(warning)
+    return [
+        first + (f" (and {len(others)} more like it, in the report)" if others else "")
+        for first, *others in alike.values()
+    ]
+
+
+def _header(report: Report) -> str:
+    names = report.labels
+    accuracies = [quality.accuracy for quality in report.quality]
+    mean = sum(accuracies) / len(accuracies)
+    spread = f" ({min(accuracies):.3f}–{max(accuracies):.3f})" if len(accuracies) > 1 else ""
+    majority = report.quality[0].majority
+    f1 = sum(quality.f1 for quality in report.quality) / len(report.quality)
+    header = (
+        f"\n{' · '.join([*names.values(), _seeds(len(accuracies))])}\n"  # not every model has a projection
+        f"data: {_origin(report.provenance.data)}\n"
+        f"model quality on test: accuracy {mean:.3f}{spread}, macro F1 {f1:.3f}, majority {majority:.3f}\n"
+    )
+    return printable(header, lines=True)
+
+
+MOST_ROWS = 20  # of measures that a person reads through
+STYLES = {"supported": "bold green", "contradicted": "bold red", "chance": "bold yellow", "unknown": "bold"}
+
+
+def _print_verdicts(report: Report, console: Console) -> None:
+    """For every explanation the answers first, then the evidence, family by family."""
+    for explanation in dict.fromkeys(v.explanation for v in report.verdicts):
+        mine = [v for v in report.verdicts if v.explanation == explanation]
+        for v in mine:
+            if v.family is None:
+                question, said, reason = answer(v)
+                line = Text(f"{printable(question)} ").append(said, STYLES[v.status])
+                console.print(line.append(f": {printable(reason)}."))
+        console.print()
+        for v in mine:
+            if v.family is None:
+                console.print(Text(f"evidence of {v.heading}", style="bold"))
+            else:
+                _print_family(v, report, console)
+        console.print()
+
+
+def _print_family(v: Verdict, report: Report, console: Console) -> None:
+    """What one family of evidence says, and below it the numbers that decided."""
+    line = Text(f"  {v.family}: ").append(STATUS_IN_WORDS[v.status], STYLES[v.status])
+    seen = "; ".join(dict.fromkeys(SEEN[row.sees] for row in v.rows))
+    console.print(line.append(f" ({seen})"))
+    console.print(_indented(f"{v.reason.partition(': ')[0]}.", 4))
+    for row in v.rows:
+        console.print(_indented(row_in_words(row), 4, "dim"))
+    for said in yardsticks(report) if v.family == "agreement" else ():
+        console.print(_indented(said, 4, "dim"))
+
+
+def _indented(text: str, by: int, style: str = "") -> Padding:
+    return Padding(Text(printable(text), style=style), (0, 0, 0, by), expand=False)
+
+
+def _origin(data: Mapping[str, str]) -> str:
+    """Where the data came from, and how much of it was used."""
+    source = [data[key] for key in ("kind", "folder", "name", "version", "url", "source") if key in data]
+    sizes = ", ".join(f"{data[split]} {split}" for split in ("train", "dev", "test"))
+    return ", ".join(filter(None, [" ".join(source), sizes]))
+
+
+def _print_measures(report: Report, console: Console) -> None:
+    """A line for every measure; with several explanations, those of each below its name."""
+    rows = [s for s in report.summaries if s.group == "all" and not s.yardstick]
+    if len(rows) > MOST_ROWS:
+        console.print(Text(f"all {len(rows)} measures, with random and uniform scores: in the report's page"))
+        return
+    compared = any(row.reference for row in rows)
+    explanations = list(dict.fromkeys(row.explanation for row in rows))
+    several = len([name for name in explanations if name]) > 1
+    lines: list[list[str]] = []
+    for explanation in explanations:
+        lines += [[explanation or "the model itself"]] * several
+        lines += [
+            _cells(row, report.baseline_names, compared, indent=2 * several)
+            for row in rows
+            if row.explanation == explanation
+        ]
+    numbers = ["mean", "95 % interval", *report.baseline_names, "n (undefined)"]
+    print_table(console, ["measure", "reference"] if compared else ["measure"], numbers, lines)
+
+
+def _cells(row: Summary, baselines: Sequence[str], compared: bool, indent: int) -> list[str]:
+    return [
+        " " * indent + row.title,
+        *([row.reference or ""] if compared else []),
+        format_number(row.mean),
+        str(row.interval or "–"),
+        *(format_number(row.baselines.get(name)) for name in baselines),
+        f"{row.n} ({row.undefined})",
+    ]
+
+
+def _print_costs(report: Report, console: Console) -> None:
+    """Passes and milliseconds per explanation, of the methods that were asked for."""
+    rows = []
+    for cost in report.costs:
+        if cost.method not in report.baseline_names:
+            milliseconds = 1000 * report.seconds[f"importance {cost.method}"] / max(1, cost.examples)
+            rows.append([cost.method, f"{cost.passes:.1f}", f"{milliseconds:.2f}"])
+    print_table(console, ["cost of an explanation"], ["passes", "ms"], rows)
+
+
+def _seeds(count: int) -> str:
+    return f"{count} seed{'s' * (count > 1)}"

@@ -1,0 +1,103 @@
+"""A sweep on a terminal: a line for every explanation in every cell, and what could not be done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import Console
+from rich.text import Text
+
+from ...errors import AttnxError
+from ...escaping import printable
+from ...results.comparison import ONE_SEED, Difference
+from ...results.formatting import duration, format_number
+from ...results.report import Status
+from ...results.sweep import AXES, SweepReport, SweepRow
+from ...results.wording import STATUS_IN_WORDS
+from .tables import print_table, screen
+
+FEW = 12  # cells whose differences are printed; those of more are on the page
+MOST = 2  # measures that a line has room for; all of them are in the JSON
+
+
+def print_sweep(report: SweepReport, console: Console | None = None) -> None:
+    """Print accuracy, verdicts and the first measures of every cell."""
+    console = console or screen()
+    shown = list(dict.fromkeys(name for row in report.rows for name in row.values))[:MOST]
+    names = [*report.varying, "explanation"]
+    numbers = ["accuracy", "faithful", "usable", *shown]
+    console.print(Text(_header(report)))
+    print_table(console, names, numbers, [_cells(report, row, shown) for row in report.rows])
+    for line in _differences(report):
+        console.print(Text(printable(line)))
+    for undone in report.failed:
+        console.print(Text(printable(f"failed: {undone.cell}: {undone.reason}"), style="red"))
+
+
+def _differences(report: SweepReport) -> Iterator[str]:
+    """What is better or worse in every cell than in the first of its task; nothing of a sweep of many."""
+    titles = {row.run: report.apart(row) for row in report.rows}
+    if not 1 < len(titles) <= FEW:
+        return
+    try:
+        comparisons = report.comparisons()
+    except AttnxError as error:  # the table stands without them
+        yield f"not compared: {error}"
+        return
+    for comparison in comparisons:
+        first, *others = comparison.runs
+        yield ""
+        yield (
+            f"Beside {titles[first.run]}, example by example ({comparison.examples} examples, "
+            f"{len(comparison.seeds)} seed{'s' * (len(comparison.seeds) > 1)}, p corrected for all rows):"
+        )
+        for run in others:
+            beyond = [row for row in comparison.beyond_noise if row.run == run.letter]
+            sided = [_said(row) for row in beyond if row.direction != "none"]
+            found = "; ".join(sided) or "nothing is better or worse beyond noise"
+            yield f"  {titles[run.run]}: {found}{_others(len(beyond) - len(sided))}"
+        if len(comparison.seeds) == 1:
+            yield f"  {ONE_SEED}"
+
+
+def _others(count: int) -> str:
+    """The differences of which nobody can say that they are better or worse."""
+    plural = "s" * (count > 1)
+    return (
+        f" ({count} measure{plural} without a better side differ{'s' * (count == 1)}: see the page)"
+        * bool(count)
+    )
+
+
+def _said(row: Difference) -> str:
+    """A difference in a few words."""
+    of = f" of {row.explanation}" if row.explanation else ""
+    with_ = f" with {row.reference}" if row.reference else ""
+    return f"{row.outcome} {row.title}{with_}{of} ({format_number(row.difference)} {row.interval or ''})"
+
+
+def _header(report: SweepReport) -> str:
+    """What all cells have in common, and how many there are."""
+    same = [next(iter(found)) for axis in AXES if len(found := {getattr(r, axis) for r in report.rows}) == 1]
+    every = [f"every {axis} {','.join(given)}" for axis in AXES if (given := report.shared_options(axis))]
+    runs = len({row.run for row in report.rows})
+    left = f", {len(report.failed)} failed" if report.failed else ""
+    left += f", {len(report.refused)} left out" if report.refused else ""
+    counted = f"{runs} cells{left}, {duration(report.seconds)}"
+    return printable(f"\n{' · '.join(filter(None, [*same, *every, counted]))}\n", lines=True)
+
+
+def _cells(report: SweepReport, row: SweepRow, shown: list[str]) -> list[str]:
+    values = (row.values.get(name) for name in shown)
+    return [
+        *(report.short(row, axis) for axis in report.varying),
+        row.explanation,
+        format_number(row.accuracy),
+        _word(row.faithfulness),
+        _word(row.interpretability),
+        *(format_number(value.mean) if value else "" for value in values),
+    ]
+
+
+def _word(status: Status | None) -> str:
+    return "" if status is None else STATUS_IN_WORDS[status]

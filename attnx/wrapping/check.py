@@ -1,0 +1,162 @@
+"""Objects of one's own, found by their place and held to the laws of what they are."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from ..errors import UsageError, did_you_mean
+from ..host.cards import CAPABILITIES, Kind
+from ..request.objects import METHODS, complete
+from ..request.spec import Options
+from ..run.plugin_errors import errors_of
+from ..testing import LawResult, results
+from ..testing.model_laws import ModelOnTask
+from ..testing.toy import ToySoftmax, toy_data
+from .module import Wrapped
+
+# How many arguments a call takes, where that is all there is to tell components by.
+ARGUMENTS: dict[int, Kind] = {1: "study", 2: "projection", 4: "importance"}
+
+
+@dataclass(frozen=True, slots=True)
+class Capability:
+    """Whether a model can do something, in the word to declare it by, or why not."""
+
+    component: str
+    word: str
+    why_not: str = ""
+
+    def __str__(self) -> str:
+        said = f"no: {self.why_not}" if self.why_not else f"yes: {CAPABILITIES[self.word]}"
+        return f"{self.component:<28} {self.word:<20} {said}"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """What was found out about one object."""
+
+    name: str
+    kind: Kind
+    abilities: tuple[Capability, ...] = ()
+    laws: tuple[LawResult, ...] = ()
+    provides: tuple[str, ...] = ()  # of a model: what it may declare
+
+    @property
+    def passed(self) -> bool:
+        return not any(law.failure for law in self.laws)
+
+    def __str__(self) -> str:
+        lines = [str(line) for line in (*self.abilities, *self.laws)]
+        return "\n".join([*lines, *([f"provides = {self.provides}"] if self.provides else [])])
+
+
+def check(thing: Any, name: str = "") -> CheckReport:
+    """Find out what a model of one's own can do, or whether any other component keeps its laws.
+
+    Takes what `attnx.wrap` made, or any object or class that could be passed to `attnx.evaluate`; a
+    class is made without options. `print(attnx.check(model))` says it line by line, and the words to
+    declare.
+    """
+    name = name or (thing.__name__ if inspect.isclass(thing) else type(thing).__name__)
+    kind = kind_of(thing)
+    if kind is None:
+        raise UsageError(
+            f"'{name}' is no component: see attnx.wrap, or the protocols such as attnx.plugin.Model."
+        )
+    if _is_wrapped(thing):
+        able = {**dict.fromkeys(thing.provides, ""), **thing.cannot}
+        words = [word for word in CAPABILITIES if word in able]
+        abilities = tuple(Capability(name, word, able[word]) for word in words)
+        return CheckReport(name, kind, abilities, provides=tuple(thing.provides))
+    completed = complete(kind, _made(kind, name, thing))
+    judged = ModelOnTask(completed.eval(), toy_data()) if kind == "model" else completed
+    provides = tuple(completed.provides) if kind == "model" else ()
+    return CheckReport(name, kind, laws=tuple(results(kind, judged, name)), provides=provides)
+
+
+def check_place(place: str) -> Iterator[CheckReport]:
+    """What is found out about module:name or file.py:name, or all components that stand in file.py."""
+    where, name = (place, "") if place.endswith(".py") else place.rsplit(":", 1)
+    module = _imported(where)
+    if name:
+        if not hasattr(module, name):
+            near = did_you_mean(name, [key for key in vars(module) if not key.startswith("_")])
+            raise UsageError(f"There is no '{name}' in {where}.{near}")
+        yield check(getattr(module, name), name)
+        return
+    found = {key: value for key, value in vars(module).items() if _stands_here(value, module)}
+    if not found:
+        raise UsageError(f"There is no component in {where}: name one, as {where}:model.")
+    for key, value in found.items():
+        yield check(value, key)
+
+
+def kind_of(thing: Any) -> Kind | None:
+    """What kind of component an object or class is by its methods; None: of none."""
+    for kind, methods in METHODS.items():
+        if methods != ("__call__",) and all(hasattr(thing, method) for method in methods):
+            return kind
+    call = getattr(thing, "__call__", None) if inspect.isclass(thing) else thing  # noqa: B004 - of its own
+    if not callable(call) or (inspect.isclass(thing) and not inspect.isfunction(call)):
+        return None
+    given = inspect.signature(call).parameters.values()
+    taken = [p.name for p in given if p.kind is p.POSITIONAL_OR_KEYWORD and p.name != "self"]
+    return ARGUMENTS.get(len(taken))
+
+
+def _made(kind: Kind, name: str, thing: Any) -> Any:
+    """The object itself, or one of its class."""
+    if not isinstance(thing, type):
+        return thing
+    taken = inspect.signature(thing).parameters.values()
+    if kind != "model" and any(parameter.default is parameter.empty for parameter in taken):
+        raise UsageError(f"'{name}' is a class that takes options: check an object that is made with them.")
+    with errors_of(f"{kind} '{name}'"):
+        build: Any = getattr(thing, "build", None)
+        return build(toy_data(), ToySoftmax(), Options()) if kind == "model" else thing()
+
+
+def _is_wrapped(thing: Any) -> bool:
+    """Whether `attnx.wrap` made it."""
+    made = inspect.isclass(thing) and issubclass(thing, Wrapped) and thing is not Wrapped
+    return made or isinstance(thing, Wrapped)
+
+
+def _stands_here(value: Any, module: ModuleType) -> bool:
+    """Whether a component is a module's own, neither imported nor a function, which may be for anything."""
+    if _is_wrapped(value):
+        return True
+    own = value if inspect.isclass(value) else type(value)
+    return not inspect.isfunction(value) and own.__module__ == module.__name__ and kind_of(value) is not None
+
+
+def _imported(where: str) -> ModuleType:
+    """A module by its name or file."""
+    if not where.endswith(".py"):
+        sys.path.insert(0, "")  # as `python -m` finds what stands in this folder
+        try:
+            if importlib.util.find_spec(where) is None:
+                raise UsageError(f"There is no module '{where}' to check, and no component of that name.")
+            with errors_of(f"module {where}"):
+                return importlib.import_module(where)
+        except ModuleNotFoundError as error:  # the package it would stand in
+            raise UsageError(f"There is no module '{where}' to check: {error}.") from error
+        finally:
+            sys.path.remove("")
+    path = Path(where)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None  # it ends in .py
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module  # what classes look themselves up in
+    with errors_of(f"file {where}"):
+        spec.loader.exec_module(module)
+    return module

@@ -1,0 +1,117 @@
+"""Whatever goes wrong is one line with the right exit code, and --debug shows the rest."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from attnx.errors import FAULT
+
+ATTNX = f"{sys.executable} -c 'from attnx.cli.app import main; main()'"
+CARDS = """
+@hookimpl
+def attnx_metrics():
+    return [Card("odd", "odd_plugin.odd:Odd")]
+"""
+METRIC = """
+from attnx.plugin import Measure, Metric
+
+class Odd(Metric):
+    \"\"\"Odd numbers.\"\"\"
+
+    family = "shape"
+    sees = "scores"
+    measures = (Measure("odd", "none", (0, 1)),)
+
+    def __call__(self, evidence):
+        {body}
+"""
+
+
+def one_line(err: str) -> str:
+    (line,) = [line for line in err.splitlines() if line.startswith("error:")]
+    assert "Traceback" not in err
+    return line
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), 5, "No space left on device. Free some space"),
+        (PermissionError(errno.EACCES, "Permission denied", "/there"), 5, "'/there': Permission denied"),
+        (MemoryError(), 5, "Not enough memory."),
+        (RuntimeError("DefaultCPUAllocator: can't allocate memory: allocate 50000000000 bytes"), 5, "50 GB"),
+        (ZeroDivisionError("none"), FAULT, "attnx itself failed, please report it: ZeroDivisionError: none"),
+        (UnicodeEncodeError("utf-8", "\udcff", 0, 1, "surrogates"), 2, "is not valid UTF-8"),
+        (KeyboardInterrupt(), 130, "interrupted"),
+    ],
+)
+def test_an_error_is_one_line_and_its_code(
+    cli: Any, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int, said: str
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("attnx.cli.list.installed_catalog", fail)
+    found, out, err = cli("list")
+    assert (found, out) == (code, "")
+    assert said in one_line(err)
+    if code in (5, FAULT):
+        assert "Traceback" in cli("--debug", "list")[2]
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("raise SystemExit(0)", "metric 'odd' of plugin odd (attnx-odd 1.2) failed: SystemExit: 0"),
+        ("raise RecursionError('deep')", "RecursionError: deep"),
+    ],
+)
+def test_a_plugin_that_leaves_is_named(cli: Any, install: Any, home: Path, body: str, said: str) -> None:
+    install("odd", CARDS, odd=METRIC.format(body=body))
+    code, out, err = cli(
+        *("evaluate", "--task", "sdc-error-mode-1:train=20,dev=20,test=20"),
+        *("--train", "epochs=1", "--metric", "odd"),
+    )
+    assert (code, out) == (3, "")
+    assert said in one_line(err)
+
+
+def test_a_plugin_that_leaves_when_it_is_listed_is_named(cli: Any, install: Any) -> None:
+    install("leaver", "import sys\n@hookimpl\ndef attnx_metrics():\n    sys.exit(0)\n")
+    code, out, err = cli("list")
+    assert "leaver" in err
+    assert "Traceback" not in err
+    assert code == 3 or "sdc-2d" in out
+
+
+@pytest.mark.parametrize("size", [10**8, 10**16, 10**20])
+def test_a_model_that_does_not_fit_is_said(cli: Any, home: Path, size: int) -> None:
+    model = f"bilstm:embedding={size}"
+    code, out, err = cli("evaluate", "--task", "planted-pronouns", "--limit", "20", "--model", model)
+    assert (code, out) == (5, "")
+    assert one_line(err).startswith("error: Not enough memory")
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "said"),
+    [
+        ("list > /dev/full", 5, "No space left on device"),
+        ("list >&-", 5, "Standard output is closed"),
+        ("list --no 2>&-", 2, ""),
+        ("runs --out $(printf 'a\\377')", 2, "is not valid UTF-8"),
+    ],
+)
+def test_outputs_and_names_that_cannot_be_used(command: str, code: int, said: str) -> None:
+    ended = subprocess.run(
+        ["bash", "-c", f"{ATTNX} {command}"], capture_output=True, text=True, env=os.environ | {"LC_ALL": "C"}
+    )
+    assert (ended.returncode, ended.stdout) == (code, "")
+    if said:
+        assert said in one_line(ended.stderr)

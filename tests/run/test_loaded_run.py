@@ -1,0 +1,117 @@
+"""A finished run taken up again: what it predicts and explains is what it measured."""
+
+import json
+import shutil
+
+import pytest
+import torch
+
+import attnx
+from attnx.plugin import Measure, Metric, UsageError
+from attnx.store.weights import Weights
+
+ASKED = {
+    "task": "sdc-text",
+    "limit": 40,
+    "training": {"epochs": 2},
+    "metrics": ["kendall"],
+    "seeds": [0, 1],
+    "progress": False,
+}
+
+
+@pytest.fixture(scope="module")
+def report() -> attnx.Report:
+    return attnx.evaluate(**ASKED)
+
+
+def test_predictions_and_scores_are_those_that_were_kept(report, monkeypatch):
+    monkeypatch.setattr("attnx.run.training.models.train", lambda *_, **__: pytest.fail("trained again"))
+    run = attnx.load(report.fingerprint)
+    assert run.report == report
+    for example in run.examples[:5]:
+        for seen in example.seen:
+            (prediction,) = run.predict(" ".join(example.units), seed=seen.seed)
+            assert prediction.label == seen.predicted
+            assert tuple(prediction.probabilities.values()) == pytest.approx(seen.probabilities, abs=1e-6)
+            found = run.explain(example=example.id, seed=seen.seed)
+            assert (found.predicted, found.label, found.units) == (
+                seen.predicted,
+                example.label,
+                example.units,
+            )
+            assert found.scores.keys() == seen.scores.keys() == {"attention", "gradient", "loo"}
+            for method, scores in seen.scores.items():
+                assert found.scores[method] == pytest.approx(scores, abs=1e-3)
+                (top,) = [
+                    o
+                    for o in found.left_out
+                    if o.position == found.scores[method].index(max(found.scores[method]))
+                ]
+                assert method in top.top_of
+                assert top.probability == pytest.approx(seen.without_top[method], abs=1e-6)
+
+
+def test_a_run_is_found_by_the_beginning_of_its_name_or_by_its_folder(report):
+    by_name = attnx.load(report.fingerprint[:9])
+    assert attnx.load(by_name.folder).report == by_name.report == report
+    assert repr(by_name) == f"<Run of {report!r} in {by_name.folder}>"
+    assert len(repr(by_name)) < 500
+    with pytest.raises(UsageError, match="No run 'nothing'"):
+        attnx.load("nothing")
+
+
+def test_weights_that_are_gone_are_trained_again_and_that_is_told(home, capsys):
+    report = attnx.evaluate(**{**ASKED, "seeds": [0]})
+    before = attnx.load(report.fingerprint).predict("a radiant man")
+    assert capsys.readouterr().err == ""
+    shutil.rmtree(Weights().root)
+    assert attnx.load(report.fingerprint, progress=False).predict("a radiant man") == before
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == "note: the weights of seed 0 are not kept any more: training again"
+
+
+def test_the_model_of_a_run_with_a_metric_of_ones_own_can_be_used(tmp_path):
+    class Own(Metric):
+        family = "shape"
+        measures = (Measure("own", "none", (0, 1)),)
+
+        def __call__(self, evidence):
+            return torch.ones(len(evidence.trace.batch))
+
+    report = attnx.evaluate(**{**ASKED, "metrics": [Own()]}, out=tmp_path)
+    assert attnx.load(report.fingerprint, out=tmp_path).predict(["a radiant man", "so gloomy"])
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({}, "Give a text to explain, or the id"),
+        ({"text": "a", "example": "test-1"}, "and not both"),
+        ({"text": " "}, "holds no word"),
+        ({"text": "a", "query": "why"}, "leave the query out"),
+        ({"text": "a", "seed": 9}, "has no seed 9; it has 0, 1"),
+        ({"text": "a", "methods": ["gradeint"]}, "Did you mean 'gradient'"),
+    ],
+)
+def test_mistakes_are_told(asked, message, report):
+    with pytest.raises(UsageError, match=message):
+        attnx.load(report.fingerprint).explain(**asked)
+
+
+def test_explanations_go_through_json_and_text_of_data_is_escaped_in_html(report):
+    found = attnx.load(report.fingerprint).explain("a <script>alert(1)</script> man")
+    assert json.loads(found.to_json()) == found.to_dict()
+    assert "<script>" not in found.to_html()
+    assert "&lt;script&gt;" in found.to_html()
+    assert "src=" not in found.to_html()
+
+
+def test_features_are_explained_by_id_alone():
+    report = attnx.evaluate(
+        "sdc-digits:train=30,dev=20,test=20", training={"epochs": 1}, metrics=["nnz"], progress=False
+    )
+    run = attnx.load(report.fingerprint)
+    with pytest.raises(UsageError, match="is not made of words"):
+        run.predict("a")
+    assert run.explain(example=run.examples[0].id).predicted == run.examples[0].seen[0].predicted

@@ -1,0 +1,88 @@
+"""Figures of plugins: kept with a run, on its page and as files, and errors_of for what they break."""
+
+import re
+
+import pytest
+
+import attnx
+from attnx.errors import PluginError, UsageError
+
+PLANE = {
+    "task": "sdc-2d:train=20,dev=10,test=12",
+    "metrics": "focus",
+    "training": {"epochs": 1},
+    "progress": False,
+}
+PLUGIN = """
+@hookimpl
+def attnx_drawings():
+    return [Card("crowd", "crowd_plugin.crowd:Crowd")]
+"""
+CROWD = '''
+import numpy as np
+from attnx.plugin import Drawing
+
+class Crowd(Drawing):
+    """The size of everything."""
+    needs = ("attention",)
+    title, caption, size, examples = "A crowd", "How many.", (3.0, 2.0), 5
+    def look(self, model, trace, data):
+        assert not model.training and not trace.logits.requires_grad
+        return {LOOK}
+    def draw(self, figure, kept):
+        {DRAW}
+'''
+LOOK = '{"size": np.array(trace.attention.shape), "names": data.label_names}'
+DRAW = "figure.add_subplot().set_title(f\"{kept['size'].tolist()} {kept['names']}\")"
+
+
+def installed(install, look=LOOK, draw=DRAW):
+    install("crowd", PLUGIN, crowd=CROWD.replace("{LOOK}", look).replace("{DRAW}", draw))
+
+
+def test_a_drawing_is_kept_and_drawn_on_the_page_and_as_files(home, install, cli, tmp_path):
+    installed(install)
+    report = attnx.evaluate(**PLANE)
+    assert [f.name for f in report.figures()][:2] == ["crowd", "plane"]
+    page = (home / "runs" / report.fingerprint / "report.html").read_text(encoding="utf-8")
+    assert "[5, 9] ('class 1', 'class 2', 'class 3')" in page  # the drawing is shown five examples
+    assert re.search('<figure id="figure-plane"', page)
+    code, _, _ = cli("export", report.fingerprint, "--to", "png", "--into", str(tmp_path))
+    assert (code, (tmp_path / "crowd.png").read_bytes()[:4]) == (0, b"\x89PNG")
+    again = attnx.load(report.fingerprint).report.figures()
+    again[0].save(tmp_path / "again.svg")
+    assert "[5, 9]" in (tmp_path / "again.svg").read_text(encoding="utf-8")
+    with pytest.raises(UsageError, match=r"neither \.svg nor \.png"):
+        again[0].save(tmp_path / "crowd.jpg")
+
+
+def test_a_drawing_changes_neither_the_name_of_a_run_nor_what_it_found(home, install):
+    before = attnx.evaluate(**PLANE)
+    installed(install)
+    after = attnx.evaluate(**PLANE, fresh=True)
+    assert after.fingerprint == before.fingerprint
+    assert after.summaries == before.summaries
+    assert "crowd" in after.examples().drawn
+
+
+def test_a_drawing_without_its_plugin_is_left_out(home, install, monkeypatch):
+    installed(install)
+    report = attnx.evaluate(**PLANE)
+    monkeypatch.setenv("ATTNX_WITHOUT", "crowd")
+    assert next(f.name for f in report.figures()) == "plane"
+
+
+def test_nothing_to_draw_is_no_figure(home, install):
+    installed(install, look="None")
+    assert "crowd" not in {f.name for f in attnx.evaluate(**PLANE).figures()}
+
+
+@pytest.mark.parametrize(("look", "draw"), [("1 / 0", DRAW), (LOOK, "1 / 0")])
+def test_what_a_drawing_breaks_is_said_with_its_name(look, draw, home, install):
+    installed(install, look, draw)
+    with pytest.raises(PluginError, match=r"drawing 'crowd' of plugin crowd .* failed: ZeroDivisionError"):
+        attnx.evaluate(**PLANE)
+
+
+def test_no_drawing_is_made_where_scores_are_not_kept(home):
+    assert not attnx.evaluate(**PLANE, keep="values").examples().drawn
