@@ -131,7 +131,7 @@ def test_an_exception_names_component_and_place() -> None:
         with pytest.raises(PluginError) as refused:
             run(**asked)  # type: ignore[arg-type]
         assert said in str(refused.value)
-        assert "test_contracts.py:" in str(refused.value)
+        assert "test_output_checks.py:" in str(refused.value)
         assert refused.value.__cause__ is not None
 
 
