@@ -1,14 +1,15 @@
 """Every error a user can meet, each one clear line and an exit code.
 
 AttnxError
-├── CheckFailed   1  a conformance check found a broken law
+├── CheckFailed   1  a conformance test failed
 ├── UsageError    2  the request itself is wrong
 ├── PluginError   3  a plugin or the registry is broken
 ├── DataError     4  data is missing, damaged or unusable
-└── MachineError  5  the machine gave out: disk, memory, permissions, a closed output
-    └── NotStored   5  all was computed, and could not be stored: it carries what was found
+└── MachineError  5  disk full, out of memory, no permission, closed output
+    └── NotStored   5  the results were computed but could not be saved: it carries them
 
-An error that none of these foresees is a fault of attnx itself, and ends with FAULT.
+Any other exception is a bug in attnx; the command line then exits with FAULT (70).
+AttnxWarning reports something that does not stop the work.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any
 
 __all__ = [
     "AttnxError",
+    "AttnxWarning",
     "CheckFailed",
     "DataError",
     "MachineError",
@@ -32,19 +34,19 @@ FAULT = 70  # as BSD's sysexits have it
 
 
 class AttnxError(Exception):
-    """Something the user can act on, said in one line."""
+    """An error that the user can act on; its message is one line."""
 
     exit_code = 1
 
 
 class CheckFailed(AttnxError):
-    """A component breaks a law it is bound by."""
+    """A component fails a conformance test."""
 
     exit_code = 1
 
 
 class UsageError(AttnxError):
-    """The request cannot be carried out as it was written."""
+    """The request is wrong: an unknown name, a bad option, or parts that do not fit together."""
 
     exit_code = 2
 
@@ -62,27 +64,31 @@ class DataError(AttnxError):
 
 
 class MachineError(AttnxError):
-    """The machine cannot do what is asked: no space, no memory, no permission."""
+    """The machine cannot do what was requested: no disk space, no memory, no permission."""
 
     exit_code = 5
 
 
 class NotStored(MachineError):
-    """A report is finished and could not be stored; `report` is the report."""
+    """A finished report could not be saved; `report` holds it."""
 
-    def __init__(self, told: str, report: Any) -> None:
-        super().__init__(told, report)
+    def __init__(self, message: str, report: Any) -> None:
+        super().__init__(message, report)
         self.report = report
 
     def __str__(self) -> str:
         return str(self.args[0])
 
 
+class AttnxWarning(UserWarning):
+    """Something the user should know while the work goes on; the command line shows it as one line."""
+
+
 def out_of_memory(error: BaseException) -> bool:
-    """Whether this says that something does not fit into memory, in whichever words."""
+    """Whether an exception means that memory ran out, however the library phrases it."""
     text = str(error)
     return isinstance(error, MemoryError) or (
-        isinstance(error, RuntimeError | TypeError)  # as torch says it
+        isinstance(error, RuntimeError | TypeError)  # what torch raises
         and (type(error).__name__ == "OutOfMemoryError" or any(words in text for words in _NO_MEMORY))
     )
 
@@ -97,13 +103,13 @@ _NO_MEMORY = (
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The nearest known name as a question, or nothing."""
+    """The nearest known name as a question, or an empty string."""
     lowered = {other.lower(): other for other in sorted(known)}
     near = get_close_matches(name.lower(), lowered, n=1, cutoff=0.6)
     return f" Did you mean '{lowered[near[0]]}'?" if near else ""
 
 
 def in_one_line(error: BaseException) -> str:
-    """An error as a table has room for it."""
+    """An error as one line of at most 500 characters, for a table cell."""
     text = str(error) if isinstance(error, AttnxError) else f"{type(error).__name__}: {error}"
     return " ".join(text.split())[:500]
