@@ -1,4 +1,4 @@
-"""Whether an explanation agrees with a reference, and how spread out importance is."""
+"""How well an explanation agrees with a reference, and how spread out its scores are."""
 
 from attnx.plugin import Card, hookimpl
 
@@ -9,7 +9,7 @@ SHIEH = 'Shieh, "A weighted Kendall\'s tau statistic", Statistics and Probabilit
 
 @hookimpl
 def attnx_metrics() -> list[Card]:
-    """Rank correlations with a reference, and the entropy of importance."""
+    """Rank correlations with a reference, and the entropy of the scores."""
     return [
         Card("kendall", "attnx_agreement.kendall:Kendall",
              recommends=("gradient", "loo"), plain=True, citation=JAIN),

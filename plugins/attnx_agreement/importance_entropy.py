@@ -1,15 +1,16 @@
 import torch
-from attnx.plugin import Evidence, Measure, Metric
 from torch import Tensor
 
 from attnx.formulas import shares
+from attnx.plugin import Evidence, Measure, Metric
 
 
 class ImportanceEntropy(Metric):
-    """Entropy of the explanation as a fraction of the most it could be.
+    """Entropy of the explanation's scores, relative to the maximum possible.
 
-    H(π) / log n with π_i = |v_i| / Σ_k |v_k| over the n units: 1 when all matter alike, 0 when one
-    alone matters. Undefined for fewer than two units and where no unit has any importance.
+    H(π) / log n, with π_i = |v_i| / Σ_k |v_k| the share of unit i (a word, an image patch, ...) among the
+    n units. The range is 0 to 1: 0 if one unit has all the importance, 1 if all units have the same.
+    Neither end is better. Undefined for examples with fewer than two units or if all scores are 0.
     """
 
     family = "shape"
@@ -17,7 +18,7 @@ class ImportanceEntropy(Metric):
     measures = (Measure("importance-entropy", "none", (0, 1), easier="down"),)
 
     def __call__(self, evidence: Evidence) -> Tensor:
-        share = shares(evidence.explanation.values)  # [B, L], NaN where nothing has any importance
+        share = shares(evidence.explanation.values)  # [B, L], NaN where all scores are 0
         most = evidence.trace.batch.mask.sum(1).double().log()  # [B]
         entropy = torch.special.entr(share).sum(1) / most  # 0/0 for one unit
         return entropy.clamp(0, 1)  # rounding

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from attnx.plugin import Evidence, Measure, Metric
 from torch import Tensor
+
+from attnx.plugin import Evidence, Measure, Metric
 
 from .pairs import Booleans, Floats, Integers, Pairs, count_pairs
 from .significance import p_values
@@ -12,13 +13,15 @@ LEVEL = 0.05
 
 
 class Kendall(Metric):
-    """Kendall's τ-b between explanation and reference, and the most that their ties allow.
+    """Kendall's rank correlation (τ-b) between explanation and reference.
 
-    τ_b = (P − Q) / √((N − T_x)(N − T_y)) over the N pairs of units, P concordant, Q discordant, T
-    tied. `significant` is 1 where τ_b > 0 and p ≤ .05 for no association, `significant-negative` where
-    τ_b < 0 and p ≤ .05. `ceiling` is τ_b of the same values in the same order: weights that are mostly
-    0 cannot reach 1. Values tie where they are equal numbers. Undefined for fewer than two units and
-    where either score is constant or not finite.
+    `tau` is τ_b = (P − Q) / √((N − T_x)(N − T_y)) over the N pairs of units (words, image patches, ...):
+    P pairs are ordered alike by both scores, Q in opposite ways, T_x and T_y pairs are tied in one of
+    them. The range is −1 to 1; higher means better agreement. `significant` is 1 if τ_b > 0 and p ≤ .05
+    in a test of no association, `significant-negative` is 1 if τ_b < 0 and p ≤ .05. `ceiling` is the
+    largest τ_b that the ties allow: the same two sets of values, both sorted. Weights that are mostly 0
+    cannot reach 1. Scores are tied only if they are exactly equal. Undefined for examples with fewer than
+    two units, and if either score is constant or not finite.
     """
 
     needs = ("reference",)
@@ -39,7 +42,7 @@ class Kendall(Metric):
 
 
 def agreement(x: Floats, y: Floats, mask: Booleans) -> tuple[Floats, Floats, Floats, Floats]:
-    """τ_b, whether it is significantly above 0 and below, and ceiling, each [B], over the mask [B, L]."""
+    """Return τ_b, whether it is significantly above 0 and below 0, and the ceiling, each [B]; mask [B, L]."""
     finite = (np.isfinite(x) & np.isfinite(y)) | ~mask
     pairs = count_pairs(x, y, mask & finite.all(1, keepdims=True))
     tau, ceiling = _scaled(np.stack([pairs.balance, pairs.best_balance]), pairs)
@@ -49,7 +52,7 @@ def agreement(x: Floats, y: Floats, mask: Booleans) -> tuple[Floats, Floats, Flo
 
 
 def _scaled(balance: Integers, pairs: Pairs) -> Floats:
-    """[..., B] balances of pairs as τ_b, NaN where x or y orders no pair at all."""
+    """Scale balances of pairs [..., B] to τ_b, NaN if x or y ties all pairs."""
     x, y = (pairs.total - ties.pairs for ties in (pairs.x, pairs.y))
     x, y = (np.sqrt(np.where((x > 0) & (y > 0), ordered, np.nan)) for ordered in (x, y))
     return np.clip(balance / x / y, -1, 1)  # rounding

@@ -1,16 +1,19 @@
 import torch
-from attnx.plugin import Evidence, Measure, Metric
 from torch import Tensor
+
+from attnx.plugin import Evidence, Measure, Metric
 
 from .kendall import agreement
 from .options import KendallTopKOptions
 
 
 class KendallTopK(Metric):
-    """Kendall's τ-b where each score orders only its k largest values and the rest tie below them.
+    """Kendall's τ-b that uses only the order of the k highest values of each score.
 
-    With k of at least the number of units it is Kendall's τ-b. Values equal to the k-th largest are
-    all kept.
+    In each score, all values below the k-th highest are set to one lower value, so they are tied. Values
+    equal to the k-th highest keep their place. With k equal to the number of units (words, image patches,
+    ...) or larger it is ordinary τ-b. The range is −1 to 1; higher means better agreement. Undefined for
+    examples with fewer than two units, and if either score is constant or not finite.
     """
 
     needs = ("reference",)
@@ -28,7 +31,7 @@ class KendallTopK(Metric):
         return torch.from_numpy(agreement(x, y, mask.cpu().numpy())[0])  # [B]
 
     def _top(self, values: Tensor, mask: Tensor) -> Tensor:
-        """[B, L] values with all but the k largest set to one value below them."""
+        """Set all but the k largest values [B, L] to one value below them."""
         inside = values.masked_fill(~mask, -torch.inf)
         k = min(self.k, values.shape[1])
         least = inside.topk(k, dim=1).values[:, -1:]  # [B, 1], −∞ where there are fewer than k units

@@ -2,8 +2,9 @@
 
 from typing import Literal
 
-from attnx.plugin import Options
 from pydantic import Field
+
+from attnx.plugin import Options
 
 
 class WeightedKendallOptions(Options):
@@ -11,11 +12,11 @@ class WeightedKendallOptions(Options):
 
     weights: Literal["explanation", "hyperbolic"] = Field(
         "explanation",
-        description="weight of a unit: its absolute importance, or 1/(1 + number of units explained higher)",
+        description="weight of a unit: its absolute score, or 1/(1 + number of units with a higher score)",
     )
 
 
 class KendallTopKOptions(Options):
     """Options of `kendall-topk`."""
 
-    k: int = Field(10, ge=1, description="how many of the largest values keep their order")
+    k: int = Field(10, ge=1, description="number of highest values whose order is used")

@@ -1,4 +1,4 @@
-"""Pairs of units counted by how two scores order them, for a whole batch in O(n log² n)."""
+"""Counts of unit pairs by how two scores order them, for a whole batch in O(n log² n)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 Integers = np.ndarray[Any, np.dtype[np.int64]]
 Booleans = np.ndarray[Any, np.dtype[np.bool_]]
 
-SMALLEST = 12  # block of columns that is compared pair by pair: from about here on merging is faster
+SMALLEST = 12  # columns of a block that is compared pair by pair: merging is faster from about this size on
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,24 +33,24 @@ class Pairs:
     y: Ties
     discordant: Integers  # [B] ordered one way by x and the other by y
     balance: Integers  # [B] concordant minus discordant
-    best_balance: Integers  # [B] the same, had the values of y been dealt out in the order of x
+    best_balance: Integers  # [B] the same if the values of y were sorted in the order of x
 
 
 def count_pairs(x: Floats, y: Floats, mask: Booleans) -> Pairs:
     """Count the pairs of units on the mask [B, L]; scores [B, L] tie where they are equal numbers.
 
-    Dealing out y in the order of x is best: sgn(x_i − x_j) sgn(y_i − y_j) is supermodular in
+    Sorting y in the order of x is best: sgn(x_i − x_j) sgn(y_i − y_j) is supermodular in
     (x_i, y_i), so no exchange of two values of y towards the order of x lowers the balance.
     """
     rows, columns = mask.shape
     units = mask.sum(1)
     total = units * (units - 1) // 2
     place = np.arange(columns)
-    inside = place < units[:, None]  # [B, L] where sorted units stand
+    inside = place < units[:, None]  # [B, L] the places of sorted units
     first, rank = _ranks(np.where(mask, np.stack([x, y]), np.inf).reshape(2 * rows, columns))
     first, rank = first.reshape(2, rows, columns), rank.reshape(2, rows, columns)
     bits = columns.bit_length()
-    both = np.sort(rank[0] << bits | rank[1], axis=1)  # by x, where x ties by y
+    both = np.sort(rank[0] << bits | rank[1], axis=1)  # by x, then by y within ties of x
     discordant = _inversions(both & ((1 << bits) - 1))
     number = (place - first) * inside  # [2, B, L] of every unit within its tie: 0, 1, ...
     tied = number.sum(2)  # [2, B]
@@ -70,7 +70,7 @@ def count_pairs(x: Floats, y: Floats, mask: Booleans) -> Pairs:
 
 
 def _ranks(values: Floats) -> tuple[Integers, Integers]:
-    """Ranks [R, L] with ties sharing their lowest, in sorted order and in place."""
+    """Return ranks [R, L], tied values sharing the lowest, in sorted order and in the original order."""
     order, ordered = _sorted(values)
     in_order = _tie_starts(ordered)
     in_place = np.empty(values.size, dtype=np.int64)
@@ -79,15 +79,15 @@ def _ranks(values: Floats) -> tuple[Integers, Integers]:
 
 
 def _sorted(values: Floats) -> tuple[Integers, Floats]:
-    """Where in the flat array the values [R, L] of each row stand in ascending order, and these values.
+    """Return the flat positions of each row's values [R, L] in ascending order, and these values.
 
-    Numbers are sorted twice as fast as indices by numbers, so the lowest bits of each value give way
-    to its column. In the rare row where those bits decide the order, indices are sorted after all.
+    Sorting numbers is twice as fast as sorting indices by numbers, so the lowest bits of each value are
+    replaced by its column. In the rare row where those bits decide the order, indices are sorted instead.
     """
     columns = values.shape[1]
     start = np.arange(0, values.size, columns)[:, None]
     keys = (values + 0.0).view(np.int64)  # −0 + 0 = 0
-    keys ^= (keys >> 63) & (2**63 - 1)  # negative floats as integers that compare alike
+    keys ^= (keys >> 63) & (2**63 - 1)  # negative floats become integers in the same order
     low = (1 << (columns - 1).bit_length()) - 1
     keys &= ~low
     keys |= np.arange(columns)
@@ -101,7 +101,7 @@ def _sorted(values: Floats) -> tuple[Integers, Floats]:
 
 
 def _tie_starts(ordered: np.ndarray[Any, Any]) -> Integers:
-    """[B, L] the column at which the tie of each sorted value begins."""
+    """Return [B, L] the column at which the tie of each sorted value begins."""
     starts = np.zeros(ordered.shape, dtype=np.int64)
     columns = np.arange(1, ordered.shape[1])
     np.multiply(ordered[:, 1:] != ordered[:, :-1], columns, out=starts[:, 1:])
@@ -109,10 +109,10 @@ def _tie_starts(ordered: np.ndarray[Any, Any]) -> Integers:
 
 
 def _inversions(ranks: Integers) -> Integers:
-    """[B] pairs of columns whose ranks stand in descending order.
+    """Count [B] the pairs of columns whose ranks are in descending order.
 
-    Blocks of 12 to 24 columns are compared pair by pair, then merged two by two. The low bits of a
-    key number its first block: after a merge, the bit of that level says which half it comes from.
+    Blocks of 12 to 24 columns are compared pair by pair, then merged two by two. The low bits of a key
+    number its first block: after a merge, the bit of that level says which half it comes from.
     """
     rows, columns = ranks.shape
     merges = max(0, (columns // SMALLEST).bit_length() - 1)
@@ -128,7 +128,7 @@ def _inversions(ranks: Integers) -> Integers:
     for level in range(merges):
         merged = keys.reshape(-1, 2 * half)
         merged.sort(axis=-1)
-        # left alone, the right half takes places h to 2h − 1; each place forward passes one of the left
+        # unmoved, the right half has places h to 2h − 1; each place forward passes one of the left half
         places = (merged & 1 << level).astype(np.float64) @ np.arange(2.0 * half) / (1 << level)
         passed = half * (3 * half - 1) // 2 - places.astype(np.int64)  # [B·blocks]
         count += passed.reshape(rows, -1).sum(1)

@@ -1,13 +1,15 @@
-from attnx.plugin import Evidence, Measure, Metric
 from torch import Tensor
 
 from attnx.formulas import pearson
+from attnx.plugin import Evidence, Measure, Metric
 
 
 class Pearson(Metric):
-    """Pearson's correlation between explanation and reference.
+    """Pearson's linear correlation between explanation and reference.
 
-    Undefined for fewer than two units and where either score is constant.
+    r over the units (words, image patches, ...) of an example. The range is −1 to 1; higher means better
+    agreement. Unlike rank correlations it uses the sizes of the scores, so one very large value can
+    decide it. Undefined for examples with fewer than two units, and if either score is constant.
     """
 
     needs = ("reference",)

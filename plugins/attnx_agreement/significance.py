@@ -1,4 +1,4 @@
-"""p-values of Kendall's τ: exact where there are no ties and few units, else normal."""
+"""p-values of Kendall's τ: exact for few units without ties, otherwise a normal approximation."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import torch
 
 from .pairs import Floats, Pairs
 
-EXACT_UNITS = 33  # up to here the exact distribution is used, as scipy does
+EXACT_UNITS = 33  # largest number of units for the exact distribution, as in scipy
 
 
 def p_values(pairs: Pairs) -> Floats:
-    """[B] two-sided p of no association; anything where τ is undefined.
+    """Return [B] two-sided p-values for no association; arbitrary where τ is undefined.
 
-    As `scipy.stats.kendalltau` chooses: exact without ties for up to 33 units, or when all pairs
-    but one at most agree in direction; otherwise normal with the variance corrected for ties.
+    The choice is that of `scipy.stats.kendalltau`: exact without ties for up to 33 units, or if at most
+    one pair differs in direction from the others; otherwise normal with the variance corrected for ties.
     """
     p = _normal(pairs)
     rarer = np.minimum(pairs.discordant, pairs.total - pairs.discordant)
@@ -30,7 +30,7 @@ def p_values(pairs: Pairs) -> Floats:
 
 
 def _normal(pairs: Pairs) -> Floats:
-    """[B] p of concordant minus discordant pairs, taken as normal."""
+    """Return [B] p-values of concordant minus discordant pairs, by a normal approximation."""
     n = np.maximum(pairs.units, 3).astype(np.float64)  # fewer are exact or undefined
     m = n * (n - 1)
     # Σ t(t − 1)(2t + 5) = 2 Σ t(t − 1)(t − 2) + 18 Σ t(t − 1)/2
@@ -46,10 +46,10 @@ def _normal(pairs: Pairs) -> Floats:
 
 @cache
 def _exact(units: int) -> Floats:
-    """p for every number of discordant pairs up to half of all; only for 0 and 1 of many units.
+    """Return p for every number of discordant pairs up to half of all; only for 0 and 1 if units are many.
 
-    Permutations with at most c inversions are counted by adding one unit after another: unit j
-    adds 0 to j − 1 inversions.
+    Permutations with at most c inversions are counted by adding one unit after another: unit j adds 0 to
+    j − 1 inversions.
     """
     permutations = math.factorial(units)
     if units > EXACT_UNITS:

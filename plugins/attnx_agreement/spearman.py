@@ -1,14 +1,15 @@
-from attnx.plugin import Evidence, Measure, Metric
 from torch import Tensor
 
 from attnx.formulas import average_ranks, pearson
+from attnx.plugin import Evidence, Measure, Metric
 
 
 class Spearman(Metric):
     """Spearman's rank correlation between explanation and reference.
 
-    Tied values share the mean of their ranks. Undefined for fewer than two units and where either
-    score is constant.
+    Pearson's r of the ranks of the units (words, image patches, ...); tied values share their mean rank.
+    The range is −1 to 1; higher means better agreement. Undefined for examples with fewer than two units,
+    and if either score is constant.
     """
 
     needs = ("reference",)

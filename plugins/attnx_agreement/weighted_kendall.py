@@ -1,20 +1,22 @@
 from __future__ import annotations
 
 import torch
-from attnx.plugin import Evidence, Measure, Metric
 from torch import Tensor
 
 from attnx.formulas import column_blocks, weighted_tau
+from attnx.plugin import Evidence, Measure, Metric
 
 from .options import WeightedKendallOptions
 
 
 class WeightedKendall(Metric):
-    """Kendall's τ with every pair of units weighted by their importance.
+    """Kendall's τ in which pairs of important units count more.
 
-    τ_w = Σ_{i<j} w_i w_j sgn(x_i − x_j) sgn(y_i − y_j) / Σ_{i<j} w_i w_j, with x the explanation, y
-    the reference and w from x. A tied pair counts 0 above and stays below, so a constant score gives
-    0. Undefined where fewer than two units have any weight, and where a score is not finite.
+    τ_w = Σ_{i<j} w_i w_j sgn(x_i − x_j) sgn(y_i − y_j) / Σ_{i<j} w_i w_j over units i and j (words, image
+    patches, ...), where x is the explanation, y the reference, and the weights w come from x. The range
+    is −1 to 1; higher means better agreement. A tied pair adds 0 to the numerator and stays in the
+    denominator, so a constant score gives 0. Undefined if fewer than two units have a weight above 0, and
+    if a score is not finite.
     """
 
     needs = ("reference",)
@@ -35,7 +37,7 @@ class WeightedKendall(Metric):
 
 
 def _hyperbolic(x: Tensor, mask: Tensor) -> Tensor:
-    """[B, L] 1/(1 + r), r the number of units with more importance, so that ties weigh the same."""
+    """Return [B, L] 1/(1 + r), r the number of units with a higher score; ties weigh the same."""
     x = x.masked_fill(~mask, -torch.inf)
     higher = torch.cat([(x[:, None] > x[:, some, None]).sum(2) for some in column_blocks(x)], dim=1)
     return 1 / (1 + higher.to(x.dtype))

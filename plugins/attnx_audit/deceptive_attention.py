@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
-from attnx.plugin import Finding, Lab, Model, Outputs, Study
 
 from attnx.formulas import rationale_mass
+from attnx.plugin import Finding, Lab, Model, Outputs, Study
 
 from .options import DeceptiveAttentionOptions
 

@@ -1,4 +1,5 @@
 import numpy as np
+
 from attnx.plugin import Source, Task, TaskData
 
 from .options import DistractorsOptions

@@ -1,7 +1,7 @@
-from attnx.plugin import ImportanceMethod, Model, Trace
 from torch import Tensor
 
 from attnx.formulas import Randomness
+from attnx.plugin import ImportanceMethod, Model, Trace
 
 
 class Oracle(ImportanceMethod):

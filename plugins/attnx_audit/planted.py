@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+
 from attnx.plugin import Example, TaskData
 
 from .options import PlantedOptions

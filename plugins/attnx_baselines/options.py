@@ -3,8 +3,9 @@
 import hashlib
 from pathlib import Path
 
-from attnx.plugin import Options
 from pydantic import Field, FilePath, ValidationInfo, field_validator
+
+from attnx.plugin import Options
 
 
 class RandomOptions(Options):

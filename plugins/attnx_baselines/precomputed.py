@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from attnx.plugin import DataError, Example, ImportanceMethod, Model, Trace
 from torch import Tensor
 
 from attnx.formulas import Randomness
+from attnx.plugin import DataError, Example, ImportanceMethod, Model, Trace
 
 from .options import PrecomputedOptions
 from .score_files import read_scores

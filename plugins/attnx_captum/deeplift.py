@@ -3,12 +3,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import cast
 
-from attnx.plugin import ImportanceMethod, Model, Trace
 from captum import attr
 from captum.attr._core.deep_lift import SUPPORTED_NON_LINEAR
 from torch import Tensor, nn
 
 from attnx.formulas import Randomness
+from attnx.plugin import ImportanceMethod, Model, Trace
 
 from .options import DeepLiftOptions
 from .output import Output, baseline_of, values_by_unit

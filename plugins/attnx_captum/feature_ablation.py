@@ -1,9 +1,9 @@
 import torch
-from attnx.plugin import ImportanceMethod, Model, Trace
 from captum import attr
 from torch import Tensor
 
 from attnx.formulas import Randomness
+from attnx.plugin import ImportanceMethod, Model, Trace
 
 from .options import BaselineOptions
 from .output import Output, baseline_of, rows_per_pass, values_by_unit

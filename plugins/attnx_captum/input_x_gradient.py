@@ -1,8 +1,8 @@
-from attnx.plugin import ImportanceMethod, Model, Trace
 from captum import attr
 from torch import Tensor
 
 from attnx.formulas import Randomness
+from attnx.plugin import ImportanceMethod, Model, Trace
 
 from .options import OutputOptions
 from .output import Output, values_by_unit

@@ -1,9 +1,9 @@
 import torch
-from attnx.plugin import ImportanceMethod, Model, Trace
 from captum._utils.models.linear_model import SkLearnLinearRegression
 from torch import Tensor
 
 from attnx.formulas import Randomness
+from attnx.plugin import ImportanceMethod, Model, Trace
 
 from .options import KernelShapOptions
 from .subsets import Subsets, fitted_weights

@@ -1,10 +1,10 @@
 import torch
-from attnx.plugin import ImportanceMethod, Model, Trace
 from captum._utils.models.linear_model import SkLearnLasso, SkLearnLinearRegression, SkLearnRidge
 from captum._utils.models.model import Model as Regression
 from torch import Tensor
 
 from attnx.formulas import Randomness
+from attnx.plugin import ImportanceMethod, Model, Trace
 
 from .options import LimeOptions
 from .subsets import Subsets, fitted_weights

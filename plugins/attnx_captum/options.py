@@ -2,8 +2,9 @@
 
 from typing import Literal
 
-from attnx.plugin import Options
 from pydantic import Field
+
+from attnx.plugin import Options
 
 Baseline = Literal["zero", "mean"]
 

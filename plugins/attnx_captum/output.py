@@ -3,10 +3,10 @@
 from typing import Literal
 
 import torch
-from attnx.plugin import Model, Trace
 from torch import Tensor
 
 from attnx.formulas import class_output, mean_embedding, passes_at_once
+from attnx.plugin import Model, Trace
 
 
 class Output:

@@ -1,6 +1,7 @@
 import torch
-from attnx.plugin import Batch, Trace
 from torch import Tensor
+
+from attnx.plugin import Batch, Trace
 
 from .output import Output
 

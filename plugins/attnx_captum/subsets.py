@@ -4,12 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
-from attnx.plugin import Model, Trace
 from captum import attr
 from captum._utils.models.model import Model as Regression
 from torch import Tensor
 
 from attnx.formulas import Randomness, passes_at_once
+from attnx.plugin import Model, Trace
 
 from .options import SubsetOptions
 from .output import Output, baseline_of, values_by_unit

@@ -1,5 +1,6 @@
-from attnx.plugin import Trace
 from torch import Tensor, nn
+
+from attnx.plugin import Trace
 
 from .classifier import SequenceClassifier
 from .encoders import Bidirectional

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from typing import Generic, Self, TypeVar
 
 import torch
-from attnx.plugin import AttentionProjection, Batch, DataError, Example, Source, TaskData, Trace
 from torch import Tensor, nn
 
 from attnx.formulas import make_scorer
+from attnx.plugin import AttentionProjection, Batch, DataError, Example, Source, TaskData, Trace
 
 from .encoders import Encoder
 from .options import ClassifierOptions, SequenceOptions

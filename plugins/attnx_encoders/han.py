@@ -3,10 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import torch
-from attnx.plugin import AttentionProjection, Batch, Example, TaskData, UsageError
 from torch import Tensor, nn
 
 from attnx.formulas import make_scorer
+from attnx.plugin import AttentionProjection, Batch, Example, TaskData, UsageError
 
 from .classifier import AttentionClassifier
 from .encoders import Bidirectional, Convolutions, Encoder, Same, inside

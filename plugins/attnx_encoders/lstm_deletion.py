@@ -21,11 +21,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import torch
-from attnx.plugin import AttentionProjection, Trace
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from attnx.formulas import Scorer, similar_lengths
+from attnx.plugin import AttentionProjection, Trace
 
 from .encoders import Bidirectional, inside
 

@@ -2,8 +2,9 @@
 
 from typing import Annotated, Literal
 
-from attnx.plugin import Options
 from pydantic import AfterValidator, Field
+
+from attnx.plugin import Options
 
 Level = Literal["gru", "conv", "none"]
 

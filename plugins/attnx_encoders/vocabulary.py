@@ -9,8 +9,9 @@ from itertools import chain
 
 import numpy as np
 import torch
-from attnx.plugin import DataError
 from torch import Tensor
+
+from attnx.plugin import DataError
 
 PAD, UNKNOWN, START, END = range(4)
 SPECIAL = ("<pad>", "<unknown>", "<start>", "<end>")

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from attnx.plugin import DataError, Source, UsageError, read_lines
 from torch import nn
+
+from attnx.plugin import DataError, Source, UsageError, read_lines
 
 from .options import ClassifierOptions
 from .vocabulary import PAD, Vocabulary

@@ -1,4 +1,4 @@
-"""How the output changes when a unit is taken away."""
+"""How the output changes when units are deleted or replaced."""
 
 from attnx.plugin import Card, hookimpl
 
@@ -9,7 +9,7 @@ DEYOUNG = 'DeYoung et al., "ERASER: A Benchmark to Evaluate Rationalized NLP Mod
 
 @hookimpl
 def attnx_importances() -> list[Card]:
-    """Importances by erasure."""
+    """Leave-one-out importance, on units and on hidden states."""
     return [
         Card("loo", "attnx_erasure.loo:LeaveOneOut",
              options="attnx_erasure.options:LeaveOneOutOptions", citation=MEISTER),
@@ -21,7 +21,7 @@ def attnx_importances() -> list[Card]:
 
 @hookimpl
 def attnx_metrics() -> list[Card]:
-    """What the explanation's top units are worth to the model."""
+    """How much the model's output depends on the explanation's top units."""
     return [
         Card("comprehensiveness", "attnx_erasure.comprehensiveness:Comprehensiveness",
              options="attnx_erasure.options:ErasureCurveOptions", plain=True, citation=DEYOUNG),

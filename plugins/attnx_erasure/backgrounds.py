@@ -1,16 +1,16 @@
-"""Units replaced by others that say nothing of the label, over several draws of those."""
+"""Replacement of units by units that carry no information on the label, averaged over several draws."""
 
 from dataclasses import replace
 
 import torch
-from attnx.plugin import Batch, Model, Trace
 from torch import Tensor
 
 from attnx.formulas import Randomness, equal_lengths
+from attnx.plugin import Batch, Model, Trace
 
 
 def logits_over_backgrounds(model: Model, trace: Trace, random: Randomness, draws: int) -> Tensor:
-    """[B, L, C] logarithms of mean probabilities with the unit of each column replaced; 0 off the mask."""
+    """Return [B, L, C] log mean probabilities with the unit of each column replaced; 0 off the mask."""
     mask = trace.batch.mask
     rows, columns = mask.nonzero(as_tuple=True)  # [R], [R]
     replaced = columns[:, None] == torch.arange(mask.shape[1], device=mask.device)  # [R, L]
@@ -22,7 +22,7 @@ def logits_over_backgrounds(model: Model, trace: Trace, random: Randomness, draw
 def probabilities_over_backgrounds(
     model: Model, batch: Batch, rows: Tensor, replaced: Tensor, random: Randomness, draws: int
 ) -> Tensor:
-    """[R, C] the mean over draws of outputs for these rows with the columns in `replaced` [R, L] drawn."""
+    """Return [R, C] mean probabilities over draws, with the columns in `replaced` [R, L] drawn."""
     drawn = _drawn_rows(batch, random, draws)  # [B, K, L]
     means: list[Tensor] = []
     order: list[Tensor] = []
@@ -41,7 +41,7 @@ def probabilities_over_backgrounds(
 
 
 def _drawn_rows(batch: Batch, random: Randomness, draws: int) -> Tensor:
-    """[B, K, L] rows of features, each drawn from the spares of its example with equal chances."""
+    """Return [B, K, L] rows of features, each drawn uniformly from the spares of its example."""
     spares = [example.spares or () for example in batch.examples]
     sizes = torch.tensor([len(rows) for rows in spares], device=batch.inputs.device)  # [B]
     longest = int(sizes.max())

@@ -1,14 +1,15 @@
 import torch
 from torch import Tensor
 
-ROUNDING = 16 * torch.finfo(torch.float32).eps  # of logits, relative to the largest: no change at all
+ROUNDING = 16 * torch.finfo(torch.float32).eps  # relative to the largest logit; less is rounding
 
 
 def change_of_output(logits: Tensor, without: Tensor) -> Tensor:
-    """[B, K, C] |p − p'| of every class, of logits [B, C] and logits [B, K, C] without something.
+    """Return [B, K, C] |p − p'| of every class, from logits [B, C] and changed logits [B, K, C].
 
-    Logits that differ by rounding are equal: passes of other shapes add up in another order, and
-    units that change nothing must tie at 0. In double precision, so that p near 1 still differs.
+    Logits that differ only by rounding count as equal: passes of different shapes add up in different
+    orders, and units that change nothing must tie at 0. In double precision, so that small changes near p
+    = 1 remain.
     """
     p, q = logits.double().softmax(-1), without.double().softmax(-1)
     size = 1 + logits.abs().amax(-1)[:, None, None]  # [B, 1, 1]

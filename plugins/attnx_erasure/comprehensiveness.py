@@ -5,11 +5,15 @@ from .options import ErasureCurveOptions
 
 
 class Comprehensiveness(Metric):
-    """How much the probability falls when the top units are deleted.
+    """How much the predicted probability falls when the top units are deleted.
 
-    The mean over shares k of p_ŷ(x) − p_ŷ(x without its top ⌈k·n⌉ units), everything recomputed;
-    the curve has the shares one by one. Undefined where a share takes all units. With variant=background
-    drawn background units are put in their place, and probabilities are averaged over the draws.
+    The mean over shares k of p_ŷ(x) − p_ŷ(x without its top ⌈k·n⌉ units), where n is the number of units
+    (words, image patches, ...) and the model runs again on what is left; the curve shows each share. The
+    measure is `aopc`, −1 to 1; higher is better: the prediction depends on these units. Undefined if a
+    share deletes all units. With variant=background the deleted units are replaced by random background
+    units (units without information on the label), and probabilities are averaged over the draws. Costs
+    one forward pass per share (times the number of draws). Shortened examples can be unlike any training
+    example; a fall may be due to that alone.
     """
 
     needs = ("deletion",)
@@ -21,7 +25,7 @@ class Comprehensiveness(Metric):
         self.bins = options.bins
         self.draws = options.draws if options.variant == "background" else 0
         self.passes = len(options.bins) * max(1, self.draws)
-        self.axis = Axis("probability lost without the top units", "% of units deleted", options.bins)
+        self.axis = Axis("fall in probability without the top units", "% of units deleted", options.bins)
 
     def __call__(self, evidence: Evidence) -> WithCurve:
         falls = probability_falls(evidence, taken(evidence, self.bins), self.draws)  # [B, T]

@@ -1,18 +1,18 @@
-"""The probability of the explained class as more and more top units are deleted, or alone are kept."""
+"""The fall in probability of the explained class as top units are deleted, or only they are kept."""
 
 import torch
-from attnx.plugin import Evidence
 from torch import Tensor
 
 from attnx.formulas import logits_of_kept, ranked
+from attnx.plugin import Evidence
 
 from .backgrounds import probabilities_over_backgrounds
 
-ROUNDING = 1e-9  # 7 % of 100 is 7, whatever floating-point numbers say
+ROUNDING = 1e-9  # 7 % of 100 is 7 in spite of floating-point rounding
 
 
 def taken(evidence: Evidence, bins: tuple[float, ...]) -> Tensor:
-    """[B, T, L] the top ⌈share·n⌉ units of the explanation for every share, in percent."""
+    """Return [B, T, L] the top ⌈share·n⌉ units of the explanation for every share in percent."""
     units = evidence.trace.batch.mask.sum(1)  # [B]
     share = torch.tensor(bins, dtype=torch.float64, device=units.device) / 100  # [T]
     counts = (units[:, None] * share - ROUNDING).ceil().clamp_min(1)  # [B, T]
@@ -21,11 +21,12 @@ def taken(evidence: Evidence, bins: tuple[float, ...]) -> Tensor:
 
 
 def probability_falls(evidence: Evidence, deleted: Tensor, draws: int = 0) -> Tensor:
-    """[B, T] p − p' of the explained class without the columns in `deleted` [B, T, L], all else recomputed.
+    """Return [B, T] p − p' of the explained class without the columns in `deleted` [B, T, L].
 
-    With draws, background units are put in the place of those columns, and p' is the mean over so many
-    draws. Without, NaN where no unit is left: there is no output to measure. Columns off the mask that are
-    in use, such as start marks, stay. A share that takes what the one before it took is not run again.
+    The model runs again on the rest. With draws, background units replace those columns, and p' is the
+    mean over the draws. Without draws, NaN if no unit is left, as there is no output to measure. Columns
+    off the mask that are in use, such as start marks, stay. A share that deletes the same units as the
+    one before it is not run again.
     """
     trace, batch = evidence.trace, evidence.trace.batch
     target = evidence.explanation.target

@@ -1,21 +1,23 @@
 import torch
-from attnx.plugin import ImportanceMethod, Model, Trace
 from torch import Tensor
 from torch.nn import functional as F
 
 from attnx.formulas import Randomness, at_once
+from attnx.plugin import ImportanceMethod, Model, Trace
 
 from .change import change_of_output
 from .options import HiddenLeaveOneOutOptions
 
 
 class HiddenLeaveOneOut(ImportanceMethod):
-    """Change of the output when a unit's hidden state is left out of what attention averages.
+    """Change of the output when a unit's hidden state is excluded from the attention average.
 
-    |p_ŷ − p_ŷ,−i| / Σ_k |p_ŷ − p_ŷ,−k|, where p_−i is the output when attention is projected again
-    from the scores of the units j ≠ i, hidden states and scores being as they were. For softmax that
-    is a_j / Σ_{k≠i} a_k; sparse attention may turn to units that had none. An only unit gets 0, as
-    nothing is left to average.
+    The score of unit i (a word, an image patch, ...) is |p_ŷ − p_ŷ,−i| / Σ_k |p_ŷ − p_ŷ,−k|, where p_−i
+    is the output when attention is computed without unit i from the same scores, and all hidden states
+    stay the same. For softmax that is a_j / Σ_{k≠i} a_k; sparse attention may move to units that had
+    weight 0. Scores are at least 0; higher is more important. The only unit of an example gets 0, because
+    nothing is left to average. Costs one pass of the decoder per unit. Each hidden state mixes several
+    units, so this is not the effect of deleting the unit itself (`loo`).
     """
 
     needs = ("reattend", "projection")
@@ -34,7 +36,7 @@ class HiddenLeaveOneOut(ImportanceMethod):
         return values.to(trace.logits.dtype)
 
     def _change(self, model: Model, trace: Trace, target: Tensor, columns: Tensor) -> Tensor:
-        """[B, K] the change of the output without each of these K columns."""
+        """Return [B, K] the change of the output without each of these K columns."""
         others = columns[:, None] != torch.arange(trace.scores.shape[1], device=columns.device)  # [K, L]
         kept = trace.batch.mask[:, None] & others  # [B, K, L]
         scores = trace.scores[:, None].expand(kept.shape)

@@ -1,11 +1,11 @@
 from typing import cast
 
 import torch
-from attnx.plugin import DeletingModel, ImportanceMethod, Model, Trace
 from torch import Tensor
 from torch.nn import functional as F
 
 from attnx.formulas import Randomness
+from attnx.plugin import DeletingModel, ImportanceMethod, Model, Trace
 
 from .backgrounds import logits_over_backgrounds
 from .change import change_of_output
@@ -15,12 +15,15 @@ from .replacement import logits_replacing_each
 
 
 class LeaveOneOut(ImportanceMethod):
-    """Change of the output when a unit is left out and everything is recomputed.
+    """Change of the output when one unit is left out and the model runs again (leave-one-out).
 
-    D_ŷ(x_i) = |p_ŷ − p_ŷ,−i| / Σ_k |p_ŷ − p_ŷ,−k|; Jain and Wallace average |p_c − p_c,−i| over the
-    classes c. With backgrounds p_−i is the mean over draws of the output with another background unit
-    in the place of i. An example of one unit has no output without it: the unit gets 0, as nothing was
-    measured.
+    The score of unit i (a word, an image patch, ...) is |p_ŷ − p_ŷ,−i| / Σ_k |p_ŷ − p_ŷ,−k|, where p_−i
+    is the output without it; of=average takes the mean of |p_c − p_c,−i| over all classes c, as Jain and
+    Wallace do. variant says what takes the place of the unit: nothing (delete), a baseline embedding
+    (mask), or random background units (background), over which p_−i is averaged. Scores are at least 0;
+    higher is more important. The only unit of an example gets 0, because there is no output without it.
+    Costs one forward pass per unit. If two units carry the same information, deleting one of them changes
+    little, so both score low.
     """
 
     needs = ("deletion",)
@@ -31,7 +34,7 @@ class LeaveOneOut(ImportanceMethod):
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         logits = trace.logits
-        if self.options.variant == "background":  # whose answers are means of probabilities
+        if self.options.variant == "background":  # whose outputs are means of probabilities
             logits = logits.double().log_softmax(-1)
         change = change_of_output(logits, self._logits(model, trace, random))  # [B, L, C]
         if self.options.of == "average":
@@ -44,7 +47,7 @@ class LeaveOneOut(ImportanceMethod):
         return values.to(trace.logits.dtype)
 
     def _logits(self, model: Model, trace: Trace, random: Randomness) -> Tensor:
-        """[B, L, C] outputs with the unit of each column left out."""
+        """Return [B, L, C] logits with the unit of each column left out."""
         if self.options.variant == "background":
             return logits_over_backgrounds(model, trace, random, self.options.draws)
         if self.options.variant == "mask":
@@ -54,7 +57,7 @@ class LeaveOneOut(ImportanceMethod):
         return logits_without_each(model, trace)
 
     def _measured(self, mask: Tensor) -> Tensor:
-        """[B, L] where an output without the unit exists."""
+        """Return [B, L] where an output without the unit exists."""
         return mask if self.options.variant != "delete" else mask & (mask.sum(1, keepdim=True) > 1)
 
 

@@ -3,9 +3,9 @@ from .options import LeaveOneOutOptions
 
 
 class LeaveOneOutJw(LeaveOneOut):
-    """Leave-one-out as Jain and Wallace take it: the change averaged over all classes.
+    """Leave-one-out as in Jain and Wallace: the change averaged over all classes.
 
-    D(x_i) = Σ_c |p_c − p_c,−i| / Σ_k Σ_c |p_c − p_c,−k|: `loo:of=average` by name.
+    D(x_i) = Σ_c |p_c − p_c,−i| / Σ_k Σ_c |p_c − p_c,−k| for unit i; the same as `loo:of=average`.
     """
 
     needs = ("deletion",)

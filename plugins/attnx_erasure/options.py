@@ -2,12 +2,11 @@
 
 from typing import Annotated, Literal
 
-from attnx.plugin import Options
 from pydantic import AfterValidator, Field
 
-Draws = Annotated[
-    int, Field(ge=1, description="backgrounds drawn for each unit, over which probabilities are averaged")
-]
+from attnx.plugin import Options
+
+Draws = Annotated[int, Field(ge=1, description="random background units to average over")]
 
 
 class LeaveOneOutOptions(Options):
@@ -15,11 +14,11 @@ class LeaveOneOutOptions(Options):
 
     variant: Literal["delete", "mask", "background"] = Field(
         "delete",
-        description="shorten the example, put a baseline in the place of the unit's embedding, or put drawn "
-        "background units in its place, one after the other",
+        description="how a unit is left out: shorten the example, replace the unit's embedding by a "
+        "baseline, or replace the unit by random background units",
     )
     baseline: Literal["zero", "mean"] = Field(
-        "zero", description="with variant=mask: zeros, or the mean embedding of the example's units"
+        "zero", description="for variant=mask: zeros, or the mean embedding of the example's units"
     )
     draws: Draws = 8
     of: Literal["target", "average"] = Field(
@@ -43,7 +42,7 @@ class HiddenLeaveOneOutOptions(Options):
 
 def _rising(bins: tuple[float, ...]) -> tuple[float, ...]:
     if list(bins) != sorted(set(bins)):
-        raise ValueError("give each share once, the smallest first")
+        raise ValueError("give each share once, in ascending order")
     return bins
 
 
@@ -54,11 +53,9 @@ Bins = Annotated[tuple[Share, ...], Field(min_length=1), AfterValidator(_rising)
 class ErasureCurveOptions(Options):
     """Options of `comprehensiveness` and `sufficiency`."""
 
-    bins: Bins = Field(
-        (1, 5, 10, 20, 50), description="shares of the units that are taken, in percent, joined by +"
-    )
+    bins: Bins = Field((1, 5, 10, 20, 50), description="shares of units in percent, joined by +")
     variant: Literal["delete", "background"] = Field(
-        "delete", description="shorten the example, or put drawn background units in the place of the others"
+        "delete", description="shorten the example, or replace the other units by random background units"
     )
     draws: Draws = 8
 

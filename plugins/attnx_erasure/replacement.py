@@ -1,14 +1,14 @@
 from typing import Literal
 
 import torch
-from attnx.plugin import Model, Trace
 from torch import Tensor
 
 from attnx.formulas import equal_lengths, mean_embedding
+from attnx.plugin import Model, Trace
 
 
 def logits_replacing_each(model: Model, trace: Trace, baseline: Literal["zero", "mean"]) -> Tensor:
-    """[B, L, C] outputs with the embedding of each column replaced by a baseline; 0 off the mask."""
+    """Return [B, L, C] logits with the embedding of each column replaced by a baseline; 0 off the mask."""
     batch, mask = trace.batch, trace.batch.mask
     rows, columns = mask.nonzero(as_tuple=True)  # [R], [R]
     mean = mean_embedding(trace)  # [B, E]

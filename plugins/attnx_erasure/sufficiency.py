@@ -5,11 +5,15 @@ from .options import ErasureCurveOptions
 
 
 class Sufficiency(Metric):
-    """How much the probability falls when the top units are all that is left.
+    """How much the predicted probability falls when only the top units are kept.
 
-    The mean over shares k of p_ŷ(x) − p_ŷ(the top ⌈k·n⌉ units of x), everything recomputed; the
-    curve has the shares one by one. At least one unit is always kept. With variant=background drawn
-    background units are put in the place of the others, and probabilities are averaged over the draws.
+    The mean over shares k of p_ŷ(x) − p_ŷ(only the top ⌈k·n⌉ units of x), where n is the number of units
+    (words, image patches, ...) and the model runs again on what is kept; the curve shows each share. At
+    least one unit is always kept. The measure is `aopc`, −1 to 1; 0 or less means these units are enough
+    for the prediction. With variant=background the other units are replaced by random background units
+    (units without information on the label), and probabilities are averaged over the draws. Costs one
+    forward pass per share (times the number of draws). Shortened examples can be unlike any training
+    example.
     """
 
     needs = ("deletion",)
@@ -21,7 +25,7 @@ class Sufficiency(Metric):
         self.bins = options.bins
         self.draws = options.draws if options.variant == "background" else 0
         self.passes = len(options.bins) * max(1, self.draws)
-        self.axis = Axis("probability lost with the top units alone", "% of units kept", options.bins)
+        self.axis = Axis("fall in probability with only the top units", "% of units kept", options.bins)
 
     def __call__(self, evidence: Evidence) -> WithCurve:
         mask = evidence.trace.batch.mask[:, None]

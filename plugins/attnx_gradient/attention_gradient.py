@@ -1,8 +1,8 @@
 import torch
-from attnx.plugin import ImportanceMethod, Model, Trace
 from torch import Tensor
 
 from attnx.formulas import Randomness, class_output
+from attnx.plugin import ImportanceMethod, Model, Trace
 
 from .options import AttentionGradientOptions
 

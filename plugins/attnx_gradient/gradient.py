@@ -1,11 +1,11 @@
 from typing import ClassVar
 
 import torch
-from attnx.plugin import ImportanceMethod, Model, Passes, Trace
 from torch import Tensor
 from torch.nn import functional as F
 
 from attnx.formulas import Randomness, class_output
+from attnx.plugin import ImportanceMethod, Model, Passes, Trace
 
 from .options import GradientOptions
 

@@ -1,10 +1,10 @@
 from dataclasses import replace
 
 import torch
-from attnx.plugin import Model, Trace
 from torch import Tensor
 
 from attnx.formulas import Randomness, class_output
+from attnx.plugin import Model, Trace
 
 from .gradient import Gradient
 

@@ -1,8 +1,8 @@
 import torch
-from attnx.plugin import ImportanceMethod, Model, Trace
 from torch import Tensor
 
 from attnx.formulas import Randomness
+from attnx.plugin import ImportanceMethod, Model, Trace
 
 from .influence import shares_of_influence
 from .options import InfluenceOptions

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import cast
 
 import torch
-from attnx.plugin import InfluencingModel, Model, Trace
 from torch import Tensor
 
 from attnx.formulas import at_once
+from attnx.plugin import InfluencingModel, Model, Trace
 
 
 def shares_of_influence(model: Model, trace: Trace) -> Iterator[tuple[Tensor, Trace, Tensor]]:

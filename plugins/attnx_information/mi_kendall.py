@@ -3,11 +3,11 @@ from __future__ import annotations
 import math
 
 import torch
-from attnx.plugin import Axis, Conclusion, Corpus, Evidence, Measure, SplitMetric
 from torch import Tensor
 from torch.nn import functional as F
 
 from attnx.formulas import shares, weighted_tau
+from attnx.plugin import Axis, Conclusion, Corpus, Evidence, Measure, SplitMetric
 
 from .kmeans import Space, kmeans
 from .mutual_information import mutual_information, shuffled

@@ -2,8 +2,9 @@
 
 from typing import Annotated, Literal
 
-from attnx.plugin import Options
 from pydantic import Field
+
+from attnx.plugin import Options
 
 MOST_REPEATS = 1000
 

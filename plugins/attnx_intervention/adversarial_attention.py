@@ -1,10 +1,10 @@
 import math
 
 import torch
-from attnx.plugin import Evidence, Measure, Metric
 from torch import Tensor
 
 from attnx.formulas import js_divergence, total_variation
+from attnx.plugin import Evidence, Measure, Metric
 
 from .adversary import search
 from .decoders import LINEAR, change_of, log_odds, logits_of_units, odds_of_units, require_linear

@@ -1,6 +1,7 @@
 import torch
-from attnx.plugin import Evidence, Measure, Metric
 from torch import Tensor
+
+from attnx.plugin import Evidence, Measure, Metric
 
 from .ranking import top_and_other
 from .reattending import logits_under, without

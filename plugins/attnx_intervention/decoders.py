@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Protocol
 
 import torch
-from attnx.plugin import Evidence, PluginError
 from torch import Tensor
 
 from attnx.formulas import total_variation
+from attnx.plugin import Evidence, PluginError
 
 from .reattending import alternatives_at_once, logits_under
 

@@ -1,9 +1,9 @@
 import math
 
 import torch
-from attnx.plugin import Axis, Evidence, Measure, Metric, WithCurve
 
 from attnx.formulas import js_divergence
+from attnx.plugin import Axis, Evidence, Measure, Metric, WithCurve
 
 from .bins import by_bin, centres
 from .ranking import top_and_other

@@ -1,8 +1,8 @@
 import torch
-from attnx.plugin import Evidence, Measure, Metric
 from torch import Tensor
 
 from attnx.formulas import ranked
+from attnx.plugin import Evidence, Measure, Metric
 
 from .reattending import alternatives_at_once, without
 

@@ -1,7 +1,8 @@
 """Options of the intervention metrics."""
 
-from attnx.plugin import Options
 from pydantic import Field
+
+from attnx.plugin import Options
 
 
 class PermutationOptions(Options):

@@ -1,8 +1,8 @@
 import torch
-from attnx.plugin import Axis, Evidence, Measure, Metric, WithCurve
 from torch import Tensor
 
 from attnx.formulas import total_variation
+from attnx.plugin import Axis, Evidence, Measure, Metric, WithCurve
 
 from .bins import by_bin, centres
 from .options import PermutationOptions

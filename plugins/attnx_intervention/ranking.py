@@ -1,10 +1,10 @@
 """The unit that an explanation puts first, and a random one to compare with."""
 
 import torch
-from attnx.plugin import Evidence
 from torch import Tensor
 
 from attnx.formulas import ranked
+from attnx.plugin import Evidence
 
 
 def top_and_other(evidence: Evidence) -> Tensor:

@@ -1,10 +1,10 @@
 """The outputs under many attentions at once."""
 
 import torch
-from attnx.plugin import Evidence
 from torch import Tensor
 
 from attnx.formulas import at_once, attention_without
+from attnx.plugin import Evidence
 
 
 def without(evidence: Evidence, removed: Tensor) -> Tensor:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from attnx.plugin import DataError, Source, Task, TaskData
 
 from .captions import Captioned, examples_of

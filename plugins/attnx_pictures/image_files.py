@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from attnx.plugin import DataError
 
 from .grid import Array, Box

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from attnx.plugin import DataError, Example, Source, Task, TaskData, UsageError, did_you_mean, read_json_lines
 
 from .grid import Array, cut, marked, patch_names, patch_rows

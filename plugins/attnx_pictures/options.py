@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import Literal
 
-from attnx.plugin import Options
 from pydantic import Field
+
+from attnx.plugin import Options
 
 
 class ShapesOptions(Options):

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from attnx.plugin import UsageError
 from torch import Tensor, nn
+
+from attnx.plugin import UsageError
 
 
 class Table(nn.Module):

@@ -1,6 +1,7 @@
 from collections.abc import Callable
 
 import numpy as np
+
 from attnx.plugin import Example, Source, Task, TaskData
 
 from .captions import Captioned, examples_of

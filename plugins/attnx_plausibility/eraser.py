@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import torch
-from attnx.plugin import Conclusion, Corpus, Evidence, Measure, SplitMetric
 from torch import Tensor
 
 from attnx.formulas import ranked
+from attnx.plugin import Conclusion, Corpus, Evidence, Measure, SplitMetric
 
 from .options import EraserOptions
 from .plausibility import areas, share_of, token_f1

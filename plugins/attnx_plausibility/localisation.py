@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 import torch
-from attnx.plugin import Evidence, Measure, Metric
 from torch import Tensor
+
+from attnx.plugin import Evidence, Measure, Metric
 
 from .options import LocalisationOptions
 from .plausibility import chosen_units

@@ -1,7 +1,8 @@
 """Options of the metrics that compare with what people marked."""
 
-from attnx.plugin import Options
 from pydantic import Field
+
+from attnx.plugin import Options
 
 
 class PlausibilityOptions(Options):

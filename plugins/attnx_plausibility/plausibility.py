@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import torch
-from attnx.plugin import Evidence, Measure, Metric
 from torch import Tensor
 from torch.nn.functional import pad
 
 from attnx.formulas import ranked
+from attnx.plugin import Evidence, Measure, Metric
 
 from .options import PlausibilityOptions
 from .spans import span_f1

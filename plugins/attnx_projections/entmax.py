@@ -1,9 +1,10 @@
 import math
 
 import torch
-from attnx.plugin import AttentionProjection
 from entmax import entmax_bisect
 from torch import Tensor, nn
+
+from attnx.plugin import AttentionProjection
 
 from .masking import project_masked
 from .options import EntmaxOptions

@@ -1,6 +1,7 @@
 import torch
-from attnx.plugin import AttentionProjection
 from torch import Tensor, nn
+
+from attnx.plugin import AttentionProjection
 
 from .masking import project_masked
 

@@ -2,8 +2,9 @@
 
 from typing import Self
 
-from attnx.plugin import Options
 from pydantic import Field, model_validator
+
+from attnx.plugin import Options
 
 
 class SoftmaxOptions(Options):

@@ -1,5 +1,6 @@
-from attnx.plugin import AttentionProjection
 from torch import Tensor
+
+from attnx.plugin import AttentionProjection
 
 from .masking import project_masked
 from .options import SoftmaxOptions

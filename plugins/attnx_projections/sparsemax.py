@@ -1,5 +1,6 @@
-from attnx.plugin import AttentionProjection
 from torch import Tensor
+
+from attnx.plugin import AttentionProjection
 
 from .thresholds import sparsemax
 

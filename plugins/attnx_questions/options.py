@@ -1,7 +1,8 @@
 """Options of the tasks about stories."""
 
-from attnx.plugin import Options
 from pydantic import Field
+
+from attnx.plugin import Options
 
 
 class BabiOptions(Options):

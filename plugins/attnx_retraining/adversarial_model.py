@@ -1,8 +1,8 @@
 import numpy as np
 import torch
-from attnx.plugin import Finding, Lab, Model, Outputs, Study
 
 from attnx.formulas import js_divergence, total_variation
+from attnx.plugin import Finding, Lab, Model, Outputs, Study
 
 from .adversary import frozen, unfrozen
 from .information import measure_tau, require_information

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import torch
-from attnx.plugin import Batch, Lab, Model
 from torch import Tensor
 
 from attnx.formulas import js_divergence, total_variation
+from attnx.plugin import Batch, Lab, Model
 
 from .options import AdversarialModelOptions, AdversaryOptions
 from .starts import copy_of, free_attention_alone, new_model

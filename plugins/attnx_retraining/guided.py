@@ -5,10 +5,10 @@ from dataclasses import fields, replace
 from typing import Any, ClassVar, Self
 
 import torch
-from attnx.plugin import AttentionProjection, Batch, Example, Model, TaskData, Trace, UsageError
 from torch import Tensor, nn
 
 from attnx.formulas import similar_lengths
+from attnx.plugin import AttentionProjection, Batch, Example, Model, TaskData, Trace, UsageError
 
 
 class Guided(nn.Module):

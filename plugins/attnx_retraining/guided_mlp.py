@@ -1,4 +1,5 @@
 import numpy as np
+
 from attnx.plugin import Finding, Lab, Model, Study
 
 from .adversary import unfrozen

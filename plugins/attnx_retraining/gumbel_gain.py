@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from attnx.plugin import Finding, Lab, Model, Study
 
 from .information import measure_tau, require_information

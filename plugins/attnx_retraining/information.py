@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+
 from attnx.plugin import Finding, Lab, Model, UsageError
 
 

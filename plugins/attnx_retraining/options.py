@@ -2,8 +2,9 @@
 
 from typing import Annotated, Literal
 
-from attnx.plugin import Options
 from pydantic import Field, field_validator
+
+from attnx.plugin import Options
 
 BelowOne = Annotated[float, Field(lt=1, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]

@@ -1,7 +1,7 @@
 import torch
-from attnx.plugin import Finding, Lab, Study, UsageError
 
 from attnx.formulas import js_divergence
+from attnx.plugin import Finding, Lab, Study, UsageError
 
 
 class SeedVariance(Study):

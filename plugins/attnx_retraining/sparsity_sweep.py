@@ -1,4 +1,5 @@
 import numpy as np
+
 from attnx.plugin import Finding, Lab, Study
 
 from .correlations import CORRELATIONS, Array

@@ -1,6 +1,7 @@
 """What a retrained model starts from, and what of it may change."""
 
 import torch
+
 from attnx.plugin import Lab, Model, UsageError
 
 ANOTHER = 2**31  # between the seed of a model and that of a new one beside it

@@ -1,4 +1,5 @@
 import numpy as np
+
 from attnx.plugin import Source, Task, TaskData
 
 from .cifar10_files import CLASSES, SIDE, Array, read_half

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from attnx.plugin import DataError
 
 Array = np.ndarray[Any, Any]

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
+
 from attnx.plugin import Source, Task, TaskData
 
 from .mosaics import blob_bases, make_mosaics

@@ -6,8 +6,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
-from attnx.plugin import AttentionProjection, Batch, Example, TaskData, Trace, UsageError
 from torch import Tensor, nn
+
+from attnx.plugin import AttentionProjection, Batch, Example, TaskData, Trace, UsageError
 
 from .networks import CONVOLUTIONS, make_network
 from .options import FcamOptions

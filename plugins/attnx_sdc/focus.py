@@ -1,8 +1,8 @@
 import torch
-from attnx.plugin import Axis, Evidence, Measure, Metric, WithCurve
 from torch import Tensor
 
 from attnx.formulas import shares
+from attnx.plugin import Axis, Evidence, Measure, Metric, WithCurve
 
 from .options import FocusOptions
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+
 from attnx.plugin import DataError, Example, TaskData
 
 from .options import Blob, Sizes

@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from attnx.plugin import Options
 from pydantic import AfterValidator, Field, model_validator
+
+from attnx.plugin import Options
 
 
 class Sizes(Options):

@@ -2,6 +2,7 @@ import zipfile
 import zlib
 
 import numpy as np
+
 from attnx.plugin import DataError, Source, Task, TaskData
 
 from .mosaics import Bases, blob_bases, make_mosaics, point_bases

@@ -1,6 +1,7 @@
 from dataclasses import replace
 
 import numpy as np
+
 from attnx.plugin import Example, Source, Task, TaskData
 
 from .mosaics import SPLITS

@@ -1,10 +1,10 @@
 import math
 
 import torch
-from attnx.plugin import Evidence, Measure, Metric
 from torch import Tensor
 
 from attnx.formulas import shares
+from attnx.plugin import Evidence, Measure, Metric
 
 from .options import NnzOptions
 

@@ -1,8 +1,8 @@
 import torch
-from attnx.plugin import Evidence, Measure, Metric
 from torch import Tensor
 
 from attnx.formulas import shares
+from attnx.plugin import Evidence, Measure, Metric
 
 
 class SimplexDistance(Metric):
