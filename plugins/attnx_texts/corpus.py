@@ -15,6 +15,7 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
+
 from attnx.plugin import DataError, Example, TaskData, did_you_mean
 
 from .label_names import WHOLE

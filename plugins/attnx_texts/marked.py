@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+
 from attnx.plugin import TaskData
 
 from .options import RationaleOptions

@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from attnx.plugin import Options
 from pydantic import BeforeValidator, Field, field_validator
+
+from attnx.plugin import Options
 
 from .label_names import AG_NEWS, NEWSGROUPS, find_names
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+
 from attnx.plugin import Example, TaskData
 
 SIZES = {"train": 12, "dev": 3, "test": 4}  # texts a label

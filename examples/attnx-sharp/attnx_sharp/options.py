@@ -1,7 +1,8 @@
 """Options of the plugin; no torch here, so that `attnx info` answers at once."""
 
-from attnx.plugin import Options
 from pydantic import Field
+
+from attnx.plugin import Options
 
 
 class PowerOptions(Options):

@@ -1,6 +1,7 @@
 import torch
-from attnx.plugin import AttentionProjection
 from torch import Tensor
+
+from attnx.plugin import AttentionProjection
 
 from .options import PowerOptions
 

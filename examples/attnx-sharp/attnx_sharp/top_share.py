@@ -1,6 +1,7 @@
 import torch
-from attnx.plugin import Evidence, Measure, Metric
 from torch import Tensor
+
+from attnx.plugin import Evidence, Measure, Metric
 
 
 class TopShare(Metric):

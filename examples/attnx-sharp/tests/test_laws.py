@@ -6,12 +6,12 @@ from attnx_sharp.options import PowerOptions
 from attnx_sharp.power import Power
 from attnx_sharp.top_share import TopShare
 
-from attnx.testing import check
+from attnx.testing import assert_conforms
 
 
 @pytest.mark.parametrize("exponent", [0.5, 2.0, 5.0])
 def test_power_is_a_projection(exponent):
-    check("projection", Power(PowerOptions(exponent=exponent)))
+    assert_conforms("projection", Power(PowerOptions(exponent=exponent)))
 
 
 def test_power_of_one_is_softmax():
@@ -22,4 +22,4 @@ def test_power_of_one_is_softmax():
 
 
 def test_top_share_is_a_metric():
-    check("metric", TopShare())
+    assert_conforms("metric", TopShare())
