@@ -9,10 +9,11 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .late_imports import import_late
+from .late_imports import Renamed, import_late
 
 if TYPE_CHECKING:
     from .api.audit import audit
+    from .api.check import check
     from .api.compare import compare
     from .api.evaluate import evaluate
     from .api.experiment import experiment
@@ -22,6 +23,21 @@ if TYPE_CHECKING:
     from .api.study import study
     from .api.sweep import sweep
     from .errors import AttnxError, DataError, MachineError, PluginError, UsageError
+
+    # What a plugin declares is read from its source; one of version 0.1 names these as its base classes.
+    from .protocols import (  # noqa: F401
+        AttentionProjection,
+        DeletingModel,
+        Drawing,
+        ImportanceMethod,
+        InfluencingModel,
+        LayeredModel,
+        Metric,
+        Model,
+        SplitMetric,
+        Study,
+        Task,
+    )
     from .results.audit import AuditReport
     from .results.comparison import Comparison
     from .results.examples import Examples
@@ -31,7 +47,7 @@ if TYPE_CHECKING:
     from .results.study import StudyReport
     from .results.sweep import SweepReport
     from .run.loaded_run import Run
-    from .wrapping.check import CheckReport, check
+    from .testing.check_report import CheckReport
     from .wrapping.wrap import wrap
 
 _MODULES = {
@@ -42,10 +58,10 @@ _MODULES = {
     "api.reproduce": ("reproduce",),
     "api.experiment": ("experiment",),
     "api.load": ("load",),
+    "api.check": ("check",),
     "api.compare": ("compare",),
     "api.fetch_dataset": ("fetch_dataset",),
     "wrapping.wrap": ("wrap",),
-    "wrapping.check": ("check", "CheckReport"),
     "results.report": ("Report",),
     "results.study": ("StudyReport",),
     "results.sweep": ("SweepReport",),
@@ -55,12 +71,13 @@ _MODULES = {
     "results.explanation": ("Explanation",),
     "results.examples": ("Examples",),
     "run.loaded_run": ("Run",),
+    "testing.check_report": ("CheckReport",),
     "errors": ("AttnxError", "UsageError", "PluginError", "DataError", "MachineError"),
 }
-# Names that plugins imported from here in version 0.1.
+# Names of version 0.1, which plugins imported from here.
 _RENAMED = {
     **{
-        name: f"attnx.plugin.{name}"
+        name: Renamed(f"attnx.plugin.{name}")
         for name in (
             "AttentionProjection Axis Batch Card CheckFailed Chosen Conclusion Corpus DeletingModel Drawing "
             "Evidence Example Finding Importance ImportanceMethod InfluencingModel Lab LayeredModel Measure "
@@ -69,7 +86,7 @@ _RENAMED = {
         ).split()
     },
     **{
-        name: f"attnx.formulas.{name}"
+        name: Renamed(f"attnx.formulas.{name}")
         for name in (
             "Layers Randomness Scorer at_once attention_without average_ranks class_output column_blocks "
             "deception_penalty equal_lengths js_divergence logits_of_kept make_scorer mean_embedding "
@@ -77,8 +94,8 @@ _RENAMED = {
             "total_variation weighted_tau"
         ).split()
     },
-    "Checked": "attnx.CheckReport",
-    "Kept": "attnx.plugin.DrawingData",
+    "Checked": Renamed("attnx.testing.ComponentCheck"),
+    "Kept": Renamed("attnx.plugin.DrawingData"),
 }
 
 __all__ = [  # noqa: RUF022 - grouped as a reader looks for them

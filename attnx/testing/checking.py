@@ -1,9 +1,8 @@
-"""Runs the laws on a component, a plugin, or an object."""
+"""Runs the laws on an installed component, on all components of a plugin, or on an object."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -16,41 +15,37 @@ from ..request.plan import Part
 from ..request.spec import Choice, Options, validate_options
 from ..testing import device_laws, importance_laws, metric_laws, model_laws, projection_laws, task_laws  # noqa: F401
 from ..types import TaskData
+from .check_report import ComponentCheck, LawResult
 from .laws import LAWS, Broken, Law, require
 from .model_laws import ModelOnTask
 from .toy import ToySoftmax, toy_data
 
 
-@dataclass(frozen=True, slots=True)
-class LawResult:
-    """Whether one component keeps one law, or why nobody looked."""
+def assert_conforms(kind: Kind, subject: Any, data: TaskData | None = None) -> None:
+    """Assert that an object keeps every law of its kind; for the tests of a plugin.
 
-    component: str
-    law: str
-    failure: str = ""
-    unchecked: str = ""
-    remark: str = ""
+    `attnx.check` runs the same laws and gives a report back instead of raising.
 
-    def __str__(self) -> str:
-        passed = f"not checked: {self.unchecked}" if self.unchecked else self.remark or "ok"
-        mark = f"FAILED {self.failure}" if self.failure else passed
-        return f"{self.component:<28} {self.law:<20} {mark}"
+    Args:
+        kind: what the object is: "task", "model", "projection", "importance" or "metric".
+        subject: the object itself; a model must be built.
+        data: the examples a model is tested on; by default a few made-up sentences.
 
-
-def check(kind: Kind, subject: Any, data: TaskData | None = None) -> None:
-    """Raise `CheckFailed` with every law that an object breaks; a model is judged on `data`."""
+    Raises:
+        CheckFailed: the object breaks a law; the message has every one that it breaks.
+        UsageError: there are no laws for this kind.
+    """
     kinds = sorted({law.kind for law in LAWS})
     if kind not in kinds:
         raise UsageError(f"There are no laws for a '{kind}'. Kinds: {', '.join(kinds)}.")
     judged = ModelOnTask(subject, data or toy_data()) if kind == "model" else subject
-    name = type(subject).__name__
-    broken = [str(result) for result in results(kind, judged, name) if result.failure]
+    broken = [str(result) for result in law_results(kind, judged, type(subject).__name__) if result.failure]
     if broken:
         raise CheckFailed("; ".join(broken))
 
 
-def results(kind: Kind, subject: Any, name: str) -> Iterator[LawResult]:
-    """The verdict of every law of that kind on a subject."""
+def law_results(kind: Kind, subject: Any, name: str) -> Iterator[LawResult]:
+    """Test every law of a kind on a subject."""
     for law in LAWS:
         if law.kind == kind:
             yield _judge(law, subject, name)
@@ -68,36 +63,41 @@ def _judge(law: Law, subject: Any, name: str) -> LawResult:
     return LawResult(name, law.name)
 
 
-def check_named(catalog: Catalog, name: str) -> Iterator[LawResult]:
-    """The laws for a component of that name, or for every component of a plugin of that name.
+def check_by_name(catalog: Catalog, name: str) -> Iterator[ComponentCheck]:
+    """Check the component of that name, or every component of the plugin of that name.
 
-    Options may follow the name of a component, as those that only a user can give: NAME:key=value.
+    Options may follow the name of a component: NAME:key=value.
     """
     choice = Choice.parse(name)
     if choice.options:
         found = catalog.find_any(choice.name)
         if len(found) != 1:
             raise UsageError(f"Options are for a single component, and '{choice.name}' is {len(found)}.")
-        yield from check_component(catalog, found[0], choice.options)
+        yield check_component(catalog, found[0], choice.options)
         return
     found = catalog.find_any(name)
     for plugin in catalog.plugins:
         if name in (plugin.name, plugin.distribution):
             if plugin.failure:
                 raise PluginError(f"plugin {plugin.title}: {plugin.failure}")
-            yield LawResult(plugin.name, "import", remark=f"SLOW: {plugin.slow}" if plugin.slow else "ok")
+            remark = f"SLOW: {plugin.slow}" if plugin.slow else "ok"
+            yield ComponentCheck(plugin.name, "plugin", (LawResult(plugin.name, "import", remark=remark),))
             found += [component for component in plugin.components if component not in found]
     if not found:
         known = {key for _, key in catalog.components} | {plugin.name for plugin in catalog.plugins}
         raise UsageError(f"Nothing named '{name}' to check.{did_you_mean(name, known)}")
     for component in found:
-        yield from check_component(catalog, component)
+        yield check_component(catalog, component)
 
 
 def check_component(
     catalog: Catalog, component: Component, given: Mapping[str, Any] | None = None
-) -> Iterator[LawResult]:
-    """The laws for one component with these options, its defaults where none are given."""
+) -> ComponentCheck:
+    """Check one installed component with these options, or with its defaults."""
+    return ComponentCheck(component.name, component.kind, tuple(_laws_of(catalog, component, given or {})))
+
+
+def _laws_of(catalog: Catalog, component: Component, given: Mapping[str, Any]) -> Iterator[LawResult]:
     yield _declarations_law(component)
     options_class = component.load_options()
     required = _required(options_class)
@@ -119,9 +119,9 @@ def check_component(
         with torch.random.fork_rng():
             torch.manual_seed(0)
             model: Model = made.build(data, ToySoftmax(), options).eval()  # as it is when it is measured
-        yield from results("model", ModelOnTask(model, data), component.name)
+        yield from law_results("model", ModelOnTask(model, data), component.name)
     else:
-        yield from results(component.kind, made, component.name)
+        yield from law_results(component.kind, made, component.name)
 
 
 def _required(options: type[Options] | None) -> list[str]:

@@ -12,7 +12,8 @@ from attnx.errors import PluginError, UsageError, did_you_mean
 from attnx.host.cards import CAPABILITIES, KINDS, Card, Component, Kind
 from attnx.host.catalog import Catalog
 from attnx.host.plugins import Plugin
-from attnx.testing import LAWS, ToyModel, check_component, check_named
+from attnx.testing import LAWS, ToyModel
+from attnx.testing.checking import check_by_name, check_component
 from attnx.views.terminal.components import PLURALS, describe, listing
 
 Cli = Callable[..., tuple[int, str, str]]
@@ -172,7 +173,7 @@ def test_every_component_has_a_page(kind: Kind, cli: Cli) -> None:
 
 
 def verdicts(of: Component) -> dict[str, str]:
-    return {verdict.law: verdict.failure for verdict in check_component(Catalog(()), of)}
+    return {verdict.law: verdict.failure for verdict in check_component(Catalog(()), of).laws}
 
 
 def test_a_class_whose_source_says_the_same_passes() -> None:
@@ -199,7 +200,8 @@ def test_a_class_that_says_otherwise_once_it_is_imported_is_broken(
 def test_a_dataset_that_the_source_does_not_name_is_a_broken_declaration(install: Callable[..., Any]) -> None:
     task = "from attnx.plugin import Task\nclass Late(Task):\n    'Early.'\nLate.dataset = 'imdb'\n"
     install("late", "", task=task)
-    judged = next(check_component(Catalog(()), component("late", "task", target="late_plugin.task:Late")))
+    late = component("late", "task", target="late_plugin.task:Late")
+    judged = check_component(Catalog(()), late).laws[0]
     assert judged.failure == "its source says dataset '', the class 'imdb'"
 
 
@@ -214,7 +216,7 @@ def test_a_component_that_demands_options_is_not_checked(install: Callable[..., 
         "demanding", "", options="from attnx.plugin import Options\nclass Size(Options):\n    size: int\n"
     )
     toy = component("toy", options="demanding_plugin.options:Size")
-    declarations, *others = check_component(Catalog(()), toy)
+    declarations, *others = check_component(Catalog(()), toy).laws
     assert str(declarations).endswith("ok")
     assert len(others) == sum(law.kind == "model" for law in LAWS)
     assert all(str(verdict).endswith("not checked: needs options: size") for verdict in others)
@@ -230,7 +232,7 @@ def test_a_model_that_no_installed_task_can_feed_is_a_plugin_error(install: Call
 def test_checking_a_plugin_checks_all_its_components() -> None:
     catalog = catalog_of(component("toy"))
     by_plugin, by_distribution, by_name = (
-        [str(verdict) for verdict in check_named(catalog, name)] for name in ("toys", "attnx-toys", "toy")
+        "\n".join(map(str, check_by_name(catalog, name))).splitlines() for name in ("toys", "attnx-toys", "toy")
     )
     assert by_plugin == by_distribution
     assert by_plugin == ["toys                         import               ok", *by_name]
@@ -239,12 +241,12 @@ def test_checking_a_plugin_checks_all_its_components() -> None:
 
 def test_checking_a_broken_plugin_says_what_is_wrong_with_it() -> None:
     with pytest.raises(PluginError, match=r"plugin broken \(attnx-broken 2\): import failed"):
-        list(check_named(catalog_of(broken="import failed: ImportError: no"), "broken"))
+        list(check_by_name(catalog_of(broken="import failed: ImportError: no"), "broken"))
 
 
 def test_checking_an_unknown_name_suggests_the_nearest() -> None:
     with pytest.raises(UsageError, match="Did you mean 'toys'"):
-        list(check_named(catalog_of(component("toy")), "tyos"))
+        list(check_by_name(catalog_of(component("toy")), "tyos"))
 
 
 def test_a_broken_law_is_printed_and_is_exit_code_1(cli: Cli, install: Callable[..., Any]) -> None:

@@ -18,7 +18,7 @@ from attnx.request.resolve import resolve
 from attnx.request.spec import RunSpec
 from attnx.run.lab import Lab
 from attnx.store.weights import Weights
-from attnx.testing import check
+from attnx.testing import assert_conforms
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 ELSEWHERE = ("pip ", "make ", "git ", "python ", ".venv/bin/python ", "cd ")
@@ -50,7 +50,7 @@ def test_components_of_the_plugin_guide_work():
     for block in blocks("docs/plugins.md"):
         if "class " in block:
             exec(block, guide)
-    check("metric", guide["TopShare"]())
+    assert_conforms("metric", guide["TopShare"]())
     catalog = Catalog.installed()
     spec = RunSpec.model_validate(
         {"task": "sdc-2d:train=60,dev=30,test=40", "training": {"epochs": 1}, "seeds": (0, 1)}

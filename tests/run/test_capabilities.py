@@ -8,8 +8,8 @@ from torch import Tensor
 
 import attnx
 from attnx.plugin import Batch, Trace, UsageError
-from attnx.testing import ToyModel, check, toy_data
-from attnx.testing.checking import results
+from attnx.testing import ToyModel, assert_conforms, toy_data
+from attnx.testing.checking import law_results
 from attnx.testing.model_laws import ModelOnTask
 
 
@@ -113,14 +113,14 @@ def test_a_model_that_makes_its_attention_itself_takes_no_projection() -> None:
 
 @pytest.mark.parametrize("model", [ReadOnly, BlackBox])
 def test_laws_ask_only_for_what_is_provided(model: type[ToyModel]) -> None:
-    check("model", model())  # type: ignore[call-arg]
+    assert_conforms("model", model())  # type: ignore[call-arg]
 
 
 def test_attention_that_can_be_replaced_must_be_readable() -> None:
     class Odd(ToyModel):
         provides = ("reattend",)
 
-    broken = {r.law for r in results("model", ModelOnTask(Odd(), toy_data()), "Odd") if r.failure}
+    broken = {r.law for r in law_results("model", ModelOnTask(Odd(), toy_data()), "Odd") if r.failure}
     assert broken == {"model-attention"}
 
 

@@ -12,7 +12,8 @@ from mutants import MUTANTS
 from attnx.errors import CheckFailed, UsageError
 from attnx.host.cards import KINDS, Component, Kind
 from attnx.host.catalog import Catalog
-from attnx.testing import LAWS, ToyModel, check, check_component, results, toy_data
+from attnx.testing import LAWS, ToyModel, assert_conforms, toy_data
+from attnx.testing.checking import check_component, law_results
 from attnx.testing.model_laws import ModelOnTask
 
 KIND_OF_LAW = {law.name: law.kind for law in LAWS}
@@ -21,7 +22,7 @@ CASES = [(law, said, subject) for law, mutants in MUTANTS.items() for said, subj
 
 def broken_laws(kind: Kind, subject: Any) -> dict[str, str]:
     judged = ModelOnTask(subject, toy_data()) if kind == "model" else subject
-    return {result.law: result.failure for result in results(kind, judged, "it") if result.failure}
+    return {result.law: result.failure for result in law_results(kind, judged, "it") if result.failure}
 
 
 def test_every_law_has_a_mutant() -> None:
@@ -34,18 +35,18 @@ def test_a_mutant_breaks_its_law(law: str, said: str, subject: Any) -> None:
     broken = broken_laws(KIND_OF_LAW[law], subject)
     assert said in broken.get(law, ""), f"broken: {broken}"
     with pytest.raises(CheckFailed, match=law):
-        check(KIND_OF_LAW[law], subject)
+        assert_conforms(KIND_OF_LAW[law], subject)
 
 
 @pytest.mark.parametrize(("kind", "subject"), CORRECT.values(), ids=CORRECT.keys())
 def test_correct_components_keep_all_laws(kind: Kind, subject: Any) -> None:
     assert broken_laws(kind, subject) == {}
-    check(kind, subject)
+    assert_conforms(kind, subject)
 
 
 def test_judging_leaves_the_random_state_alone() -> None:
     before = torch.random.get_rng_state()
-    check("model", ToyModel())
+    assert_conforms("model", ToyModel())
     assert torch.equal(before, torch.random.get_rng_state())
 
 
@@ -57,7 +58,7 @@ SHIPPED = [component for kind in KINDS for component in INSTALLED.of_kind(kind)]
 
 @pytest.mark.parametrize("component", SHIPPED, ids=lambda c: f"{c.kind}-{c.name}")
 def test_a_built_in_keeps_all_laws(component: Component) -> None:
-    verdicts = list(check_component(INSTALLED, component))
+    verdicts = check_component(INSTALLED, component).laws
     bound = {law.name for law in LAWS if law.kind == component.kind}
     assert {verdict.law for verdict in verdicts} == {"declarations", *bound}
     assert [str(verdict) for verdict in verdicts if verdict.failure] == []
@@ -66,4 +67,4 @@ def test_a_built_in_keeps_all_laws(component: Component) -> None:
 @pytest.mark.parametrize("kind", ["metrics", "study"])
 def test_a_kind_without_laws_is_refused_and_not_passed(kind: Any) -> None:
     with pytest.raises(UsageError, match=f"no laws for a '{kind}'"):
-        check(kind, object())
+        assert_conforms(kind, object())

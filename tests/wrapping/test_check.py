@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -74,9 +75,9 @@ def test_a_file_is_checked_whole_and_a_broken_law_fails(file: Path) -> None:
     ("place", "code", "words"),
     [
         ("my_net.py:modl", 2, "Did you mean 'model'?"),
-        ("nothing.py", 2, "There is no file 'nothing.py' to check."),
+        ("nothing.py", 2, "File 'nothing.py' does not exist."),
         ("no_module_of_that_name:model", 2, "There is no module 'no_module_of_that_name' to check"),
-        ("my_net.py:WORDS", 2, "'WORDS' is no component"),
+        ("my_net.py:WORDS", 2, "'WORDS' is not a component"),
         ("nan.py:model", 3, "logits are not finite on a made-up text, 'b c d'"),
         ("broken.py", 3, "file broken.py failed: ZeroDivisionError"),
     ],
@@ -92,12 +93,50 @@ def test_a_mistake_is_one_line(
     assert words in str(said.exception)
 
 
-def test_objects_and_classes_are_held_to_the_laws_of_what_they_are() -> None:
-    found = attnx.check(ToyModel())
-    assert (found.kind, found.passed) == ("model", True)
-    assert found.provides == ToyModel.provides
-    assert attnx.check(ToySoftmax).kind == "projection"
+def test_objects_and_classes_are_checked_as_what_they_are() -> None:
+    (model,) = attnx.check(ToyModel()).components
+    assert (model.kind, model.passed) == ("model", True)
+    assert model.provides == ToyModel.provides
+    assert attnx.check(ToySoftmax).components[0].kind == "projection"
     careless = attnx.check(lambda scores, mask: scores.masked_fill(~mask, -9e9).softmax(-1))
-    assert [law.law for law in careless.laws if law.failure] == ["empty-row"]
-    with pytest.raises(attnx.UsageError, match="no component"):
+    assert [law.law for law in careless.failures] == ["empty-row"]
+    assert not careless.passed
+    with pytest.raises(attnx.UsageError, match="not a component"):
         attnx.check(3)
+
+
+def test_a_name_and_a_place_are_checked_as_on_the_command_line(file: Path) -> None:
+    assert [found.name for found in attnx.check("softmax").components] == ["softmax"]
+    several = attnx.check(file)
+    assert [found.name for found in several.components] == ["model", "blind", "Unbound"]
+    assert [(law.component, law.law) for law in several.failures] == [("Unbound", "bounds")]
+    assert str(several) == run(str(file)).stdout.rstrip("\n")
+    assert attnx.check(f"{file}:model").passed
+
+
+GUIDE = (Path(__file__).parents[2] / "docs" / "plugins.md").read_text(encoding="utf-8")
+
+
+def test_the_metric_class_of_the_guide_is_checked_without_an_instance(tmp_path: Path) -> None:
+    (block,) = re.findall(r"```python\n(import torch\n.*?class TopShare.*?)```", GUIDE, re.DOTALL)
+    place = tmp_path / "top_share.py"
+    place.write_text(block)
+    said = run(str(place))
+    assert said.exit_code == 0, said.exception
+    assert "TopShare                     bounds               ok" in said.stdout
+
+
+def test_a_class_that_takes_options_is_refused_and_its_instance_checked(tmp_path: Path) -> None:
+    place = tmp_path / "sized.py"
+    place.write_text(
+        dedent("""
+        from attnx.testing.toy import ToySoftmax
+
+        class Sized(ToySoftmax):
+            def __init__(self, size): self.size = size
+
+        two = Sized(2)
+    """)
+    )
+    assert "pass an instance instead" in str(run(f"{place}:Sized").exception)
+    assert run(f"{place}:two").exit_code == 0

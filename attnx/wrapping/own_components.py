@@ -1,4 +1,4 @@
-"""Objects of one's own, found by their place and held to the laws of what they are."""
+"""Components that no plugin announces: found in a file or module, and checked as what they are."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import importlib.util
 import inspect
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,90 +16,55 @@ from ..host.cards import CAPABILITIES, Kind
 from ..request.objects import METHODS, complete
 from ..request.spec import Options
 from ..run.plugin_errors import errors_of
-from ..testing import LawResult, results
+from ..testing.check_report import Capability, ComponentCheck
+from ..testing.checking import law_results
 from ..testing.model_laws import ModelOnTask
 from ..testing.toy import ToySoftmax, toy_data
 from .module import Wrapped
 
-# How many arguments a call takes, where that is all there is to tell components by.
+# Kinds of component that are a single call differ only in how many arguments it takes.
 ARGUMENTS: dict[int, Kind] = {1: "study", 2: "projection", 4: "importance"}
 
 
-@dataclass(frozen=True, slots=True)
-class Capability:
-    """Whether a model can do something, in the word to declare it by, or why not."""
-
-    component: str
-    word: str
-    why_not: str = ""
-
-    def __str__(self) -> str:
-        said = f"no: {self.why_not}" if self.why_not else f"yes: {CAPABILITIES[self.word]}"
-        return f"{self.component:<28} {self.word:<20} {said}"
-
-
-@dataclass(frozen=True, slots=True)
-class CheckReport:
-    """What was found out about one object."""
-
-    name: str
-    kind: Kind
-    abilities: tuple[Capability, ...] = ()
-    laws: tuple[LawResult, ...] = ()
-    provides: tuple[str, ...] = ()  # of a model: what it may declare
-
-    @property
-    def passed(self) -> bool:
-        return not any(law.failure for law in self.laws)
-
-    def __str__(self) -> str:
-        lines = [str(line) for line in (*self.abilities, *self.laws)]
-        return "\n".join([*lines, *([f"provides = {self.provides}"] if self.provides else [])])
-
-
-def check(thing: Any, name: str = "") -> CheckReport:
-    """Find out what a model of one's own can do, or whether any other component keeps its laws.
-
-    Takes what `attnx.wrap` made, or any object or class that could be passed to `attnx.evaluate`; a
-    class is made without options. `print(attnx.check(model))` says it line by line, and the words to
-    declare.
-    """
+def check_object(thing: Any, name: str = "") -> ComponentCheck:
+    """Check an object or a class: which kind of component it is, what it can do, which laws it keeps."""
     name = name or (thing.__name__ if inspect.isclass(thing) else type(thing).__name__)
     kind = kind_of(thing)
     if kind is None:
         raise UsageError(
-            f"'{name}' is no component: see attnx.wrap, or the protocols such as attnx.plugin.Model."
+            f"'{name}' is not a component. Wrap a module with attnx.wrap, or follow one of the protocols, "
+            "e.g. attnx.plugin.Model."
         )
     if _is_wrapped(thing):
         able = {**dict.fromkeys(thing.provides, ""), **thing.cannot}
         words = [word for word in CAPABILITIES if word in able]
-        abilities = tuple(Capability(name, word, able[word]) for word in words)
-        return CheckReport(name, kind, abilities, provides=tuple(thing.provides))
+        capabilities = tuple(Capability(name, word, able[word]) for word in words)
+        return ComponentCheck(name, kind, capabilities=capabilities, provides=tuple(thing.provides))
     completed = complete(kind, _made(kind, name, thing))
     judged = ModelOnTask(completed.eval(), toy_data()) if kind == "model" else completed
     provides = tuple(completed.provides) if kind == "model" else ()
-    return CheckReport(name, kind, laws=tuple(results(kind, judged, name)), provides=provides)
+    return ComponentCheck(name, kind, tuple(law_results(kind, judged, name)), provides=provides)
 
 
-def check_place(place: str) -> Iterator[CheckReport]:
-    """What is found out about module:name or file.py:name, or all components that stand in file.py."""
+def check_place(place: str) -> Iterator[ComponentCheck]:
+    """Check what stands at module:name or file.py:name, or all components of file.py."""
     where, name = (place, "") if place.endswith(".py") else place.rsplit(":", 1)
     module = _imported(where)
     if name:
         if not hasattr(module, name):
             near = did_you_mean(name, [key for key in vars(module) if not key.startswith("_")])
             raise UsageError(f"There is no '{name}' in {where}.{near}")
-        yield check(getattr(module, name), name)
+        yield check_object(getattr(module, name), name)
         return
     found = {key: value for key, value in vars(module).items() if _stands_here(value, module)}
     if not found:
-        raise UsageError(f"There is no component in {where}: name one, as {where}:model.")
+        raise UsageError(f"There is no component in {where}. Name an object of it, e.g. {where}:model.")
     for key, value in found.items():
-        yield check(value, key)
+        yield check_object(value, key)
 
 
 def kind_of(thing: Any) -> Kind | None:
-    """What kind of component an object or class is by its methods; None: of none."""
+    """Which kind of component an object or class is, by its methods; None if it is none."""
     for kind, methods in METHODS.items():
         if methods != ("__call__",) and all(hasattr(thing, method) for method in methods):
             return kind
@@ -116,12 +80,21 @@ def _made(kind: Kind, name: str, thing: Any) -> Any:
     """The object itself, or one of its class."""
     if not isinstance(thing, type):
         return thing
-    taken = inspect.signature(thing).parameters.values()
-    if kind != "model" and any(parameter.default is parameter.empty for parameter in taken):
-        raise UsageError(f"'{name}' is a class that takes options: check an object that is made with them.")
+    if kind != "model" and _required_arguments(thing):
+        raise UsageError(f"'{name}' is a class that takes options: pass an instance instead.")
     with errors_of(f"{kind} '{name}'"):
         build: Any = getattr(thing, "build", None)
         return build(toy_data(), ToySoftmax(), Options()) if kind == "model" else thing()
+
+
+def _required_arguments(thing: type) -> list[str]:
+    """The arguments without which a class cannot be made.
+
+    A class that follows a protocol and has no `__init__` of its own shows `*args, **kwargs`: it takes none.
+    """
+    taken = inspect.signature(thing).parameters.values()
+    any_number = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [p.name for p in taken if p.default is p.empty and p.kind not in any_number]
 
 
 def _is_wrapped(thing: Any) -> bool:
@@ -139,7 +112,7 @@ def _stands_here(value: Any, module: ModuleType) -> bool:
 
 
 def _imported(where: str) -> ModuleType:
-    """A module by its name or file."""
+    """Import a module by its name or file."""
     if not where.endswith(".py"):
         sys.path.insert(0, "")  # as `python -m` finds what stands in this folder
         try:
