@@ -9,6 +9,7 @@ from .late_imports import import_late
 if TYPE_CHECKING:
     from .data.loading import Source
     from .data.text_files import parse_object, read_json_lines, read_lines, read_text
+    from .data.word_spans import find_in_order, join_words
     from .errors import (
         AttnxError,
         CheckFailed,
@@ -89,6 +90,7 @@ _MODULES = {
     ),
     "run.lab": ("Lab", "Setting", "Chosen"),
     "data.loading": ("Source",),
+    "data.word_spans": ("find_in_order", "join_words"),
     "data.text_files": ("read_text", "read_lines", "read_json_lines", "parse_object"),
     "errors": (
         "AttnxError",
@@ -141,6 +143,8 @@ __all__ = [  # noqa: RUF022 - grouped as an author looks for them
     "read_lines",
     "read_json_lines",
     "parse_object",
+    "find_in_order",
+    "join_words",
     "AttnxError",
     "UsageError",
     "PluginError",

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from .data.loading import Source
+from .data.word_spans import find_in_order
 from .formulas.layers import Layers
 from .types import (
     Axis,
@@ -60,6 +61,10 @@ class Task(Protocol):
         """The units of a text that somebody gives, for a task whose units are words."""
         return tuple(text.split())
 
+    def spans_of(self, text: str) -> tuple[tuple[int, int], ...]:
+        """Where these units are in the text, as [start, end) of its characters."""
+        return find_in_order(self.units_of(text), text)
+
 
 class AttentionProjection(Protocol):
     """From scores to a point on the simplex over the mask, 0 off it.
@@ -91,6 +96,8 @@ class Model(Protocol):
         "hidden",
         "decode",
     )
+
+    notices: tuple[str, ...] = ()  # what a reader of the report must know about this model
 
     training: bool
     projection: AttentionProjection  # of a model that provides "projection"

@@ -47,6 +47,10 @@ class Example:
     rationale: tuple[bool, ...] | None = None  # one per unit
     rows: tuple[int, ...] | None = None  # one per unit: its row of TaskData.features
     spares: tuple[int, ...] | None = None  # rows that say nothing of the label, to put in a unit's place
+    # Of a task that was loaded with its raw texts, for a model that reads them:
+    text: str | None = field(default=None, repr=False)  # as its file has it
+    starts: tuple[int, ...] | None = field(default=None, repr=False)  # one per unit: where it is in the text
+    query_text: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,7 @@ class TaskData:
     oracle: np.ndarray[Any, Any] | None = None  # [R] scores of a perfect focus, when one is known
     min_count: int = 1  # words rarer than this in train are not worth knowing
     provenance: Mapping[str, str] = field(default_factory=dict)
+    notices: tuple[str, ...] = ()  # what a reader of the report must know about how the data was made
     fingerprint: str = ""  # filled in when the data is loaded
     training_fingerprint: str = ""  # likewise: of what training sees of it
     source: Source | None = None  # likewise: where a model finds further files, such as word vectors
@@ -81,15 +86,9 @@ class Batch:
 
     @classmethod
     def collate(
-        cls,
-        examples: Sequence[Example],
-        *,
-        inputs: Tensor,
-        mask: Tensor,
-        unit_index: Tensor,
-        lengths: Tensor,
-        query: Tensor | None = None,
-    ) -> Batch:
+        cls, examples: Sequence[Example], *,
+        inputs: Tensor, mask: Tensor, unit_index: Tensor, lengths: Tensor, query: Tensor | None = None,
+    ) -> Batch:  # fmt: skip
         """A batch whose labels and rationales are read from its examples."""
         return cls(
             examples=tuple(examples),

@@ -33,6 +33,7 @@ class Source:
     offline: bool = False
     instead: str = ""  # a task that needs no files, for one who cannot get his
     progress: Progress = field(default_factory=lambda: Progress("off"), compare=False)
+    raw_text: bool = False  # whether examples must keep their texts as the files have them
 
     def __post_init__(self) -> None:
         """Refuse a data directory that is none: other data would be taken instead, unnoticed."""

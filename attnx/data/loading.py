@@ -22,9 +22,12 @@ ROWS = 4096  # of an array that are hashed at once
 __all__ = ["Fetched", "Source", "fingerprints", "load_data"]
 
 
-def load_data(task: Task, source: Source, limit: Limit) -> TaskData:
-    """Load a task, check it, cut it to the limit and name it by its content."""
-    data = task.load(source)
+def load_data(task: Task, source: Source, limit: Limit, *, raw_text: bool = False) -> TaskData:
+    """Load a task, check it, cut it to the limit and name it by its content.
+
+    With `raw_text` the examples keep their texts as the files have them, and units are their characters.
+    """
+    data = task.load(replace(source, raw_text=raw_text))
     if not hasattr(data, "label_names"):
         raise PluginError(f"task {type(task).__name__} gave {type(data).__name__}, not its data")
     _check_examples(data, type(task).__name__)
@@ -59,12 +62,22 @@ def _check_examples(data: TaskData, task: str) -> None:
             seen.add(example.id)
             if not 0 <= example.label < len(data.label_names):
                 raise PluginError(f"{of} has label {example.label} of {len(data.label_names)}")
-            for name in ("rationale", "rows"):
+            for name in ("rationale", "rows", "starts"):
                 given = getattr(example, name)
                 if given is not None and len(given) != len(example.units):
                     raise PluginError(
                         f"{of} has {len(given)} entries in its {name} for {len(example.units)} units"
                     )
+            _check_text(example, of)
+
+
+def _check_text(example: Example, of: str) -> None:
+    """Refuse a text in which the units do not stand where the example says."""
+    if (example.text is None) != (example.starts is None):
+        raise PluginError(f"{of} has one of text and starts without the other")
+    for unit, start in zip(example.units, example.starts or (), strict=False):
+        if not (example.text or "").startswith(unit, start):
+            raise PluginError(f"{of} has the unit '{unit}', which is not at character {start} of its text")
 
 
 def _check_kinds(example: Any, of: str) -> None:
@@ -113,7 +126,10 @@ def fingerprints(data: TaskData) -> tuple[str, str]:
 
 def _add_examples(hashed: hashlib._Hash, examples: tuple[Example, ...]) -> None:
     for example in examples:
-        hashed.update(repr(example).encode())
+        hashed.update(repr(example).encode())  # without the raw text, which few models read
+        if example.text is not None:
+            raw = (example.text, example.starts, example.query_text)
+            hashed.update(repr(raw).encode("utf-8", "surrogatepass"))
     hashed.update(b"|")
 
 

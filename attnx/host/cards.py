@@ -18,6 +18,7 @@ CAPABILITIES: Final = {
     "words": "units that are words",
     "rationale": "known important units for every example",
     "query": "a query beside every example",
+    "raw-text": "a model that reads texts as their files have them",
     "unseen-words": "words known that need not occur in train",
     "reads-query": "a model that reads the query beside the units",
     "images": "units that are images",

@@ -81,6 +81,11 @@ class Plan:
         return (*self.trained, *self.explanations, *self.baselines, *self.references, *self.metrics)
 
     @property
+    def reads_raw_text(self) -> bool:
+        """Whether the model reads texts as their files have them."""
+        return "raw-text" in self.model.provides
+
+    @property
     def as_trained(self) -> Plan:
         """The plan that the model is trained by: what says only how it is read is as usual.
 

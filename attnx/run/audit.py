@@ -23,6 +23,7 @@ from ..store.weights import Weights
 from ..types import Example
 from .device import choose_device, environment
 from .evaluation_mode import evaluating
+from .global_state import import_components, standard_state
 from .measuring.attribution import Named, trace_of
 from .measuring.measurement import observe
 from .measuring.splits import Split, batches
@@ -32,6 +33,7 @@ KNOWS = 0.9  # least accuracy, and least accuracy without other units, of a mode
 LOST = 0.7  # most accuracy of it without the deciding units; one of two labels is right by chance in .5
 
 
+@standard_state()
 def carry_out_audit(plan: AuditPlan, source: Source, progress: Progress) -> AuditReport:
     """Train, verify and measure; models that were not seen to use the deciding units are left out."""
     started = time.perf_counter()
@@ -42,7 +44,9 @@ def carry_out_audit(plan: AuditPlan, source: Source, progress: Progress) -> Audi
     verification: list[AuditedModel] = []
     examples = 0
     for (task, model), plans in plan.plans.items():
-        data = load_data(plans["honest"].task.make(), source, plans["honest"].spec.limit)
+        import_components(plans["honest"].parts)
+        honest = plans["honest"]
+        data = load_data(honest.task.make(), source, honest.spec.limit, raw_text=honest.reads_raw_text)
         examples = len(data.test)
         bench = _Bench(TrainedModels(data, device, weights, progress), plans, task, model)
         seen, checked = bench.measured(plan.seeds)
@@ -159,4 +163,6 @@ def _without(example: Example, gone: Sequence[bool]) -> Example:
         units=tuple(example.units[i] for i in kept),
         rationale=tuple(_deciding(example)[i] for i in kept),
         rows=None if example.rows is None else tuple(example.rows[i] for i in kept),
+        text=None,  # of which these units are no longer all
+        starts=None,
     )

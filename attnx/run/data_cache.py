@@ -23,7 +23,7 @@ class DataCache:
         key = _key(plan, source)
         if key in self.data:
             return self.data[key]
-        data = load_data(plan.task.make(), source, plan.spec.limit)
+        data = load_data(plan.task.make(), source, plan.spec.limit, raw_text=plan.reads_raw_text)
         if self.most and plan.task.component is not None:
             self.data[key] = data
             while len(self.data) > self.most:
@@ -41,7 +41,12 @@ class DataCache:
 
 
 def _key(plan: Plan, source: Source) -> str:
-    asked = [plan.task.choice.model_dump(mode="json"), plan.spec.limit.model_dump(), str(source.directory)]
+    asked = [
+        plan.task.choice.model_dump(mode="json"),
+        plan.spec.limit.model_dump(),
+        str(source.directory),
+        plan.reads_raw_text,
+    ]
     return canonical_json(asked)
 
 

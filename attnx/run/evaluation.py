@@ -31,6 +31,7 @@ from ..types import DrawingData, TaskData
 from .data_cache import data_cache
 from .device import choose_device, environment
 from .disk_space import check_run_space
+from .global_state import import_components, standard_state
 from .measuring.attribution import Named
 from .measuring.drawing_data import look
 from .measuring.measurement import check_classes
@@ -115,6 +116,7 @@ def not_stored(report: Report | StudyReport, root: Path, error: OSError, page: b
     return NotStored(f"The report is {what} in '{root}': {error.strerror or error}.", report)
 
 
+@standard_state()
 def run(
     plan: Plan,
     name: str,
@@ -127,6 +129,7 @@ def run(
 ) -> Report:
     """Load, train or fetch, measure and summarise: one report for all seeds, to go into a folder."""
     device = choose_device(plan.spec.device)
+    import_components(plan.parts)
     clock = _Clock()
     with clock("data"), errors_of(plan.task.title):
         data = data_cache.load(plan, source)
@@ -214,7 +217,12 @@ def run(
         summaries=found,
         curves=curves(results, asked, plan.own),
         costs=costs(results),
-        warnings=(*_without_attention(plan), *cautions(results, found, data, useless, plan.model.provides)),
+        warnings=(
+            *_without_attention(plan),
+            *data.notices,
+            *model.notices,
+            *cautions(results, found, data, useless, plan.model.provides),
+        ),
         seconds={stage: round(seconds, 3) for stage, seconds in clock.seconds.items()},
     )
     return report.with_examples(gather(results, data, asked, drawn) if keep != "none" else None)

@@ -242,7 +242,7 @@ class Lab:
     @cached_property
     def _models(self) -> TrainedModels:
         plan = self._plans[self.setting]
-        data = load_data(plan.task.make(), self._source, plan.spec.limit)
+        data = load_data(plan.task.make(), self._source, plan.spec.limit, raw_text=plan.reads_raw_text)
         return TrainedModels(data, self._device, self._weights, self._progress)
 
 

@@ -66,7 +66,7 @@ class Run:
     def data(self) -> TaskData:
         """The examples of the task, loaded again."""
         plan = self._plan()
-        return load_data(plan.task.make(), self.source, plan.spec.limit)
+        return load_data(plan.task.make(), self.source, plan.spec.limit, raw_text=plan.reads_raw_text)
 
     def model(self, seed: int | None = None) -> Model:
         """The trained model of a seed, the first by default: from weights that are kept, or trained again."""
@@ -180,7 +180,19 @@ class Run:
                 if asks
                 else "This task asks no question beside its texts: leave the query out."
             )
-        return Example("", units, 0, query=None if query is None else task.units_of(query))
+        asked = None if query is None else task.units_of(query)
+        spans = task.spans_of(text) if plan.reads_raw_text else ()
+        if len(spans) != len(units):
+            return Example("", units, 0, query=asked)
+        return Example(
+            "",
+            tuple(text[start:end] for start, end in spans),
+            0,
+            query=asked,
+            text=text,
+            starts=tuple(start for start, _ in spans),
+            query_text=query,
+        )
 
     def _unknown(self, example: Example) -> tuple[str, ...]:
         """The words of an example that never occur in train, for a model that has its words from there."""
