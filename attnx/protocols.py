@@ -97,8 +97,6 @@ class Model(Protocol):
         "decode",
     )
 
-    notices: tuple[str, ...] = ()  # what a reader of the report must know about this model
-
     training: bool
     projection: AttentionProjection  # of a model that provides "projection"
 
@@ -160,6 +158,12 @@ class InfluencingModel(Model, Protocol):
     def influence(self, trace: Trace) -> Tensor:
         """[B, P, L] ‖∂‖h_p‖₂ / ∂X_i‖₂ for every hidden state p and unit i; anything off the mask."""
         ...
+
+
+class NoticedModel(Model, Protocol):
+    """A model that provides "notices"."""
+
+    notices: tuple[str, ...]  # what a reader of the report must know about this model
 
 
 class LayeredModel(Model, Protocol):

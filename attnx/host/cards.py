@@ -35,6 +35,7 @@ CAPABILITIES: Final = {
     "deletion": "units that can be deleted one by one",
     "fast-deletion": "a fast path for deleting each unit in turn",
     "fast-influence": "a fast path for the influence of every unit on every hidden state",
+    "notices": "remarks on the model for the reader of a report",
     "layers": "attention of several layers and heads",
     "rescale": "non-linearities that are modules of their own, used once in a pass",
     "reference": "a reference importance to compare with",

@@ -31,7 +31,6 @@ DEFAULTS: Final[dict[Kind, dict[str, Any]]] = {
     "model": {
         "needs": (),
         "provides": ("attention", "reattend", "projection", "gradient", "hidden", "decode"),
-        "notices": (),
     },
     "projection": {"trains_by_expectation": False},
     "importance": {"needs": (), "passes": 0, "check": lambda examples: None},  # noqa: ARG005

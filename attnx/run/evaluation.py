@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ..data.loading import Source
 from ..disk import check_writable
@@ -15,14 +15,16 @@ from ..progress import Progress
 from ..request.keep_levels import Keep
 from ..request.plan import Part, Plan
 from ..request.spec import digest
-from ..results.cautions import cautions, useless_model
+from ..results.cautions import cautions, no_attention, notices_of
+from ..results.constant_answer import useless_model
 from ..results.example_collection import gather
 from ..results.observations import SeedResult
-from ..results.provenance import Provenance, SampleUsed
-from ..results.report import Report
+from ..results.provenance import ComponentUsed, Provenance, SampleUsed
+from ..results.report import Caution, Report
 from ..results.study import StudyReport
 from ..results.summaries import costs, curves, quality, summaries
 from ..results.verdict import judge
+from ..results.verdict_records import UnitName
 from ..store.examples import StoredExamples
 from ..store.identity import plugins_used, run_name
 from ..store.runs import Runs
@@ -43,6 +45,7 @@ from .plugin_errors import errors_of
 from .training.models import TrainedModels
 
 if TYPE_CHECKING:
+    from ..protocols import NoticedModel
     from .workers.shared_run import RunWorkers
 
 
@@ -98,7 +101,7 @@ def _carry_out_once(
         return Outcome(run(plan, "", source, weights, progress, keep), None, stored=False)
     check_writable(runs.root, "--out")
     report = run(plan, "", source, weights, progress, keep, runs.root)
-    found = report.model_dump_json(exclude={"seconds"})
+    found = report.without_times().model_dump_json()
     return _stored(report.model_copy(update={"fingerprint": f"object-{digest(found)}"}), runs, keep)
 
 
@@ -183,9 +186,8 @@ def run(
         if keep == "all" and len(results) == 1:
             with clock("drawings"):
                 drawn = look(model, data, plan.drawings, device)
-    for method in results[0].observation.costs:
-        clock.seconds[f"importance {method}"] = sum(r.observation.costs[method].seconds for r in results)
     with clock("summary"):
+        unit: UnitName = "word" if "words" in plan.task.provides else "unit"
         asked = [part.label for part in plan.explanations]
         baselines = [part.label for part in plan.baselines]
         found = summaries(results, asked, baselines, data.label_names)
@@ -197,11 +199,14 @@ def run(
             random=plan.chance,
             inversions=plan.inversions,
             useless=useless,
+            unit=unit,
         )
     report = Report(
         fingerprint=name,
         labels={part.kind: part.label for part in plan.trained},
+        unit=unit,
         spec=plan.spec,
+        components=components_used(plan),
         provenance=Provenance(
             plugins=plugins_used(plan.parts),
             data=data_used(data),
@@ -219,9 +224,11 @@ def run(
         costs=costs(results),
         warnings=(
             *_without_attention(plan),
-            *data.notices,
-            *model.notices,
-            *cautions(results, found, data, useless, plan.model.provides),
+            *notices_of("data", data.notices),
+            *notices_of(
+                "model", cast("NoticedModel", model).notices if "notices" in plan.model.provides else ()
+            ),
+            *cautions(results, found, data, useless, plan.model.provides, unit),
         ),
         seconds={stage: round(seconds, 3) for stage, seconds in clock.seconds.items()},
     )
@@ -234,12 +241,23 @@ def followed_metrics(plan: Plan) -> list[Named]:
     return [m for m in metrics if not m.component.whole_split and m.component.follows_training]
 
 
-def _without_attention(plan: Plan) -> list[str]:
+def _without_attention(plan: Plan) -> list[Caution]:
     """That something else than attention is tested, because there is none to read."""
     if "attention" in plan.model.provides:
         return []
-    tested = ", ".join(f"'{part.label}'" for part in plan.explanations)
-    return [f"model '{plan.model.label}' shows no attention weights: what is tested is {tested}"]
+    return [no_attention(plan.model.label, [part.label for part in plan.explanations])]
+
+
+def components_used(plan: Plan) -> tuple[ComponentUsed, ...]:
+    """The importance methods and metrics of a plan, each label with the name of its component."""
+    methods = {part.label: part for part in (*plan.explanations, *plan.baselines, *plan.references)}
+    return (
+        *(
+            ComponentUsed(kind="importance", label=label, name=part.choice.name)
+            for label, part in methods.items()
+        ),
+        *(ComponentUsed(kind="metric", label=part.label, name=part.choice.name) for part in plan.metrics),
+    )
 
 
 def _named(parts: Sequence[Part]) -> tuple[Named, ...]:
