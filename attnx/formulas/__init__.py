@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .erasure import attention_without, logits_of_kept, mean_embedding
     from .layers import Layers
     from .randomness import Randomness
-    from .ranking import ranked
+    from .ranking import ranked, settled
     from .score_shares import shares
     from .scorers import Scorer, make_scorer
     from .tiles import put_together
@@ -25,7 +25,7 @@ _MODULES = {
     "formulas.layers": ("Layers",),
     "formulas.scorers": ("Scorer", "make_scorer"),
     "formulas.class_outputs": ("class_output",),
-    "formulas.ranking": ("ranked",),
+    "formulas.ranking": ("ranked", "settled"),
     "formulas.score_shares": ("shares",),
     "formulas.correlations": ("average_ranks", "pearson", "weighted_tau", "column_blocks"),
     "formulas.divergences": ("js_divergence", "total_variation"),
@@ -42,6 +42,7 @@ __all__ = [  # noqa: RUF022 - grouped as an author looks for them
     "make_scorer",
     "class_output",
     "ranked",
+    "settled",
     "shares",
     "average_ranks",
     "pearson",

@@ -1,4 +1,4 @@
-"""The order in which an explanation puts the units of an example."""
+"""The order in which an explanation puts the units of an example, and which of its values are equal."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ import torch
 from torch import Tensor
 
 from ..types import Evidence
+
+# Values that differ by less than this share of the larger one are equal. It is eight roundings of single
+# precision. Processors, batches and passes with or without gradients round in other ways, so a smaller
+# difference says nothing, and an order that rests on it is another on the next machine.
+ROUNDING = 2.0**-20
 
 
 def ranked(evidence: Evidence) -> Tensor:
@@ -18,3 +23,27 @@ def ranked(evidence: Evidence) -> Tensor:
     shuffled = draws.masked_fill(~mask, torch.inf).argsort(1)
     values = evidence.explanation.values.masked_fill(~mask, -torch.inf).gather(1, shuffled)
     return shuffled.gather(1, values.argsort(dim=1, descending=True, stable=True))
+
+
+def settled(
+    values: Tensor, mask: Tensor, rounding: float = ROUNDING, absolute: Tensor | float = 0.0
+) -> Tensor:
+    """[B, L] values in which those that only rounding parts are equal, to the smallest of them.
+
+    Neighbours in order are equal when they differ by no more than `rounding` times the larger of their sizes.
+    `absolute`, a number or [B, L], is what each value may have lost to rounding before: a small difference of
+    large numbers loses more than its own size says. Columns off the mask stay as they are.
+    """
+    if values.shape[1] < 2:
+        return values
+    ordered, order = values.masked_fill(~mask, torch.inf).sort(1)  # NaN is sorted behind all
+    lost = (
+        torch.as_tensor(absolute, dtype=values.dtype, device=values.device).expand_as(values).gather(1, order)
+    )
+    lost = torch.maximum(lost, rounding * ordered.abs())
+    gap = ordered.diff(dim=1)  # [B, L − 1]
+    apart = ~(gap <= torch.maximum(lost[:, 1:], lost[:, :-1])) | ~gap.isfinite()
+    place = torch.arange(1, values.shape[1], device=values.device)
+    start = torch.nn.functional.pad(place * apart, (1, 0)).cummax(1).values  # [B, L] where a tie begins
+    equal = torch.empty_like(values).scatter_(1, order, ordered.gather(1, start))
+    return torch.where(mask, equal, values)

@@ -5,7 +5,7 @@ from torch.nn import functional as F
 from attnx.formulas import Randomness, at_once
 from attnx.plugin import ImportanceMethod, Model, Trace
 
-from .change import change_of_output
+from .change import change_of_output, settled_changes
 from .options import HiddenLeaveOneOutOptions
 
 
@@ -29,7 +29,8 @@ class HiddenLeaveOneOut(ImportanceMethod):
         mask = trace.batch.mask
         columns = torch.arange(mask.shape[1], device=mask.device)
         changes = [self._change(model, trace, target, some) for some in columns.split(at_once(mask.numel()))]
-        values = torch.cat(changes, 1)  # [B, L]
+        of = None if self.options.of == "average" else target
+        values = settled_changes(torch.cat(changes, 1), mask, trace.logits, of)  # [B, L]
         values = values.masked_fill(~mask | (mask.sum(1, keepdim=True) == 1), 0.0)
         if self.options.normalise:
             values = F.normalize(values, p=1.0, eps=torch.finfo(torch.float64).tiny)

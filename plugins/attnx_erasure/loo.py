@@ -8,7 +8,7 @@ from attnx.formulas import Randomness
 from attnx.plugin import DeletingModel, ImportanceMethod, Model, Trace
 
 from .backgrounds import logits_over_backgrounds
-from .change import change_of_output
+from .change import change_of_output, settled_changes
 from .deletion import logits_without_each
 from .options import LeaveOneOutOptions
 from .replacement import logits_replacing_each
@@ -41,6 +41,8 @@ class LeaveOneOut(ImportanceMethod):
             values = change.mean(-1)  # [B, L]
         else:
             values = change[torch.arange(len(target), device=target.device), :, target]  # [B, L]
+        of = None if self.options.of == "average" else target
+        values = settled_changes(values, trace.batch.mask, logits, of)
         values = values.masked_fill(~self._measured(trace.batch.mask), 0.0)
         if self.options.normalise:
             values = F.normalize(values, p=1.0, eps=_TINY)

@@ -36,7 +36,9 @@ def _pearson(x: Tensor, y: Tensor) -> float:
 
 
 def _tensors(*lists: Array) -> list[Tensor]:
-    return [torch.as_tensor(values, dtype=torch.float64) for values in lists]
+    """[n] each; values that only rounding parts are equal."""
+    tensors = [torch.as_tensor(values, dtype=torch.float64) for values in lists]
+    return [formulas.settled(values[None], _everywhere(values))[0] for values in tensors]
 
 
 def _everywhere(values: Tensor) -> Tensor:

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from ...formulas.randomness import Randomness
+from ...formulas.ranking import settled
 from ...protocols import ImportanceMethod, Model
 from ...types import Batch, Importance, Trace
 from .output_checks import check_tensor
@@ -44,7 +45,7 @@ def attribute(named: Named, model: Model, trace: Trace, target: Tensor, seed: in
         values = method(model, trace, target, random)
     seconds = time.perf_counter() - started
     check_tensor(values, tuple(trace.attention.shape), f"importance '{named.label}' gave values")
-    values = values.detach()
+    values = settled(values.detach(), trace.batch.mask.to(values.device))
     asked = trace.attention.device
     return Importance(
         named.label, values.to(asked), target, seconds, passes.count, on_cpu=values.device != asked
