@@ -201,7 +201,10 @@ def _computed(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if elsewhere and _is_on_cpu(kwargs.get("generator")):
         raise RuntimeError("Expected a 'cuda' device type for generator but found 'cpu'")
     inner_args, inner_kwargs = tree_map(_inner, (args, kwargs))
-    with torch.inference_mode(False):  # what inference mode makes cannot be wrapped
+    # What inference mode makes cannot be wrapped. Leaving it would also turn gradients on, and some kernels,
+    # such as that of an LSTM, round in another way where gradients may follow.
+    gradients = torch.is_grad_enabled()
+    with torch.inference_mode(False), torch.set_grad_enabled(gradients):
         out = func(*inner_args, **inner_kwargs)
         if not elsewhere:
             return out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -132,3 +133,31 @@ def test_it_ends_with_its_context() -> None:
     assert torch.__future__.get_overwrite_module_params_on_conversion() == before
     with pytest.raises((RuntimeError, AssertionError)):
         torch.zeros(1, device="cuda")
+
+
+@pytest.mark.parametrize("gradients", [True, False])
+def test_kernels_run_in_the_gradient_mode_of_their_caller(gradients: bool, device: torch.device) -> None:
+    """An LSTM rounds differently with gradients on, on processors without AVX-512 visibly so."""
+    torch.manual_seed(0)
+    layer = nn.LSTM(8, 16, bidirectional=True)
+    here = torch.randn(20, 4, 8)
+    with torch.set_grad_enabled(gradients):
+        expected = layer(here)[0]
+        found = layer.to(device)(here.to(device))[0]
+        assert torch.equal(found.detach().cpu(), expected.detach())
+
+
+def test_no_kernel_turns_gradients_on(device: torch.device, monkeypatch: pytest.MonkeyPatch) -> None:
+    modes: list[bool] = []
+    module = import_module("attnx.testing.pretend_device")
+    wrapped = module._outer
+
+    def noted(value: Any, known: Any) -> Any:
+        modes.append(torch.is_grad_enabled())
+        return wrapped(value, known)
+
+    monkeypatch.setattr(module, "_outer", noted)
+    with torch.no_grad():
+        assert (torch.ones(3).to(device) + 1).tolist() == [2.0, 2.0, 2.0]
+    assert modes
+    assert not any(modes)
