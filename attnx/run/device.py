@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from ..errors import UsageError
+from ..store.identity import processor_settings
 
 
 def choose_device(name: str) -> torch.device:
@@ -37,6 +38,6 @@ def environment(device: torch.device, on_cpu: Sequence[str] = ()) -> dict[str, s
         "numpy": np.__version__,
         "platform": f"{sys.platform} {platform.machine()}",
         "device": device.type,
-        "threads": str(torch.get_num_threads()),
+        **processor_settings(),
         **elsewhere,
     }

@@ -10,10 +10,12 @@ from ..protocols import Model
 from ..results.explanation import TOP, Explanation, RemovedUnit
 from ..types import Example
 from .evaluation_mode import evaluating
+from .global_state import standard_state
 from .measuring.attribution import Named, attribute, trace_of
 from .measuring.score_keeper import by_unit, probabilities_without
 
 
+@standard_state()
 def explain_example(
     model: Model,
     example: Example,

@@ -7,13 +7,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ..errors import AttnxError, PluginError, out_of_memory
+from .global_state import unchanged_state
 
 
 @contextmanager
 def errors_of(title: str) -> Iterator[None]:
     """Whatever a component raises, in one line that names it and the place; what is foreseen passes."""
     try:
-        yield
+        with unchanged_state(title):
+            yield
     except (
         AttnxError,
         OSError,

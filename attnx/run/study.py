@@ -25,6 +25,7 @@ from ..types import Finding
 from .device import choose_device, environment
 from .disk_space import PAGES
 from .evaluation import data_used, not_stored
+from .global_state import import_components, standard_state
 from .lab import Lab
 from .plugin_errors import errors_of
 
@@ -53,6 +54,7 @@ def carry_out_study(
         raise not_stored(report, root, error) from error
 
 
+@standard_state()
 def run_study(
     choice: Choice,
     spec: RunSpec,
@@ -72,6 +74,7 @@ def run_study(
         )
     require_capabilities(part, plan, catalog)
     device = choose_device(spec.device)
+    import_components([*plan.trained, part])
     lab = Lab(spec, plan, part, catalog, device, source, weights or Weights(), progress, objects)
     with errors_of(part.title):
         findings = tuple(part.make()(lab))

@@ -23,6 +23,9 @@ from .dependencies import library_versions, modules_behind, source_files
 # Where the core's part in training lies. Other rooms find, report, keep and print.
 TRAINING_ROOMS = ("run", "formulas", "types", "protocols")
 
+# Which instructions the libraries under torch use. ATEN_CPU_CAPABILITY shows in what torch itself reports.
+INSTRUCTION_VARIABLES = ("DNNL_MAX_CPU_ISA", "MKL_CBWR", "MKL_ENABLE_INSTRUCTIONS", "ONEDNN_MAX_CPU_ISA")
+
 
 def run_name(plan: Plan, source: Source, device: torch.device) -> str:
     """The name of a run."""
@@ -62,9 +65,28 @@ def weights_name(plan: Plan, data: TaskData, seed: int, device: torch.device) ->
     )
 
 
+def processor_settings() -> dict[str, str]:
+    """What sums on the CPU are rounded by: the instructions torch uses, and what the user chose.
+
+    The default dtype is not among them: a run sets it.
+    """
+    chosen = {name: os.environ[name] for name in INSTRUCTION_VARIABLES if os.environ.get(name)}
+    flags = {
+        "mkldnn": "" if torch.backends.mkldnn.enabled else "off",
+        "deterministic algorithms": "on" if torch.are_deterministic_algorithms_enabled() else "",
+        "matmul precision": torch.get_float32_matmul_precision().replace("highest", ""),
+    }
+    return {
+        "instructions": torch.backends.cpu.get_cpu_capability(),
+        "threads": str(torch.get_num_threads()),
+        **chosen,
+        **{name: value for name, value in flags.items() if value},
+    }
+
+
 def _machine(device: torch.device) -> str:
-    """The kind of processor and the number of threads: sums are rounded in another order with others."""
-    return f"{device.type}/{torch.get_num_threads()}"
+    """The kind of device and what the processor computes with: others round sums in another order."""
+    return canonical_json([device.type, processor_settings()])
 
 
 def plugins_used(parts: Sequence[Part]) -> tuple[PluginUsed, ...]:

@@ -31,6 +31,7 @@ from ...types import TaskData
 from ..data_cache import data_cache
 from ..device import choose_device
 from ..evaluation import carry_out, followed_metrics
+from ..global_state import standard_state
 from ..plugin_errors import errors_of
 from ..training.models import TrainedModels
 from .executors import compute_with_one_thread
@@ -81,7 +82,7 @@ def run_job(unit: Job) -> JobOutput:
     """Train or measure, as a worker does."""
     compute_with_one_thread()
     data_cache.most = 2
-    with at_home(unit.setup):
+    with standard_state(), at_home(unit.setup):
         write_carried(tuple(one for one in unit.brought if not (home() / one[0]).is_file()))
         before = set() if unit.setup.shared else set(_files(home()))
         plan, source = prepared(unit.spec, unit.software, unit.setup)
