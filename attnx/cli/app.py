@@ -9,33 +9,38 @@ from typing import Annotated, Any
 import typer
 
 from .audit import audit
-from .catalog import switched_off
 from .check import check
 from .compare import compare
 from .data import data_app
 from .error_boundary import answer
 from .evaluate import evaluate
 from .explain import explain
-from .list import info, list_components, plugins
-from .pages import export, view
+from .export import export
+from .global_options import add_global_options, reset
+from .info import info
+from .list import list_components
+from .plugins import plugins
 from .repeated_options import refuse_repeats
 from .reproduce import reproduce
 from .runs import runs_app
 from .study import study
 from .sweep import sweep
+from .view import view
 
 app = typer.Typer(
     name="attnx",
-    help="Tell whether attention weights, or any other importance scores, can be read as an explanation.",
+    help="Test whether attention weights, or other importance scores, are a faithful explanation.",
     invoke_without_command=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # importing rich for a help page would double its time
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for command in (evaluate, study, sweep, audit, explain, compare, info, plugins, check, view, export):
+for command in (evaluate, explain, compare, view, export, sweep, study, reproduce, audit):
     app.command()(command)
-app.command()(reproduce)
 app.command("list")(list_components)
+app.command()(info)
+app.command()(plugins)
+app.command()(check)
 app.add_typer(runs_app, name="runs")
 app.add_typer(data_app, name="data")
 
@@ -46,8 +51,10 @@ def main() -> None:
 
 
 def _run() -> Any:
-    refuse_repeats(typer.main.get_command(app), sys.argv[1:])
-    return app(standalone_mode=False)
+    reset()
+    command = add_global_options(typer.main.get_command(app))
+    refuse_repeats(command, sys.argv[1:])
+    return command(standalone_mode=False)
 
 
 def _version(wanted: bool) -> None:
@@ -62,16 +69,8 @@ def _version(wanted: bool) -> None:
 def _options(
     context: typer.Context,
     version: Annotated[  # noqa: ARG001
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
-    ] = False,
-    without: Annotated[
-        list[str] | None,
-        typer.Option(metavar="PLUGIN", help="Switch a plugin off (repeatable); also ATTNX_WITHOUT=a,b."),
-    ] = None,
-    debug: Annotated[  # noqa: ARG001 - read where errors are caught
-        bool, typer.Option("--debug", help="Show the traceback of an error too.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    switched_off[:] = without or []
     if context.invoked_subcommand is None:
         print(context.get_help())

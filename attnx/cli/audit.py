@@ -1,4 +1,4 @@
-"""`attnx audit`: metrics held to cases whose answer is known."""
+"""`attnx audit`: how often metrics are wrong where the right answer is known."""
 
 import sys
 from typing import Annotated
@@ -14,31 +14,34 @@ def audit(
     metric: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Metrics, with their options as NAME:key=value.  [default: all that apply]",
+            metavar="[METRIC]...",
+            help="Metrics; options follow as NAME:key=value.  [default: all that apply]",
             autocompletion=names_of("metric"),
         ),
     ] = None,
     task: Annotated[
         list[str] | None,
         typer.Option(
-            help="Task whose deciding units are known (repeatable).  [default: those of the registry]",
+            metavar="NAME",
+            help="Task whose important words are known (repeatable).  [default: the planted tasks]",
             autocompletion=names_of("task"),
         ),
     ] = None,
     seeds: Annotated[
-        str | None, typer.Option(help="Training seeds, as 0,1,2 or 0-9.  [default: 0-2]")
+        str | None,
+        typer.Option(metavar="SEEDS", help="Training seeds, e.g. 0,1,2 or 0-9.  [default: 0-2]"),
     ] = None,
     registry: Annotated[
-        bool, typer.Option("--registry", help="Print the section of a registry that keeps the result.")
+        bool, typer.Option("--registry", help="Print the result as a section of registry.yaml.")
     ] = False,
     json: Json = False,
     device: Device = None,
 ) -> None:
-    """Hold metrics to cases whose answer is known: how often do they prefer what is wrong?
+    """Test metrics where the right answer is known.
 
-    Models are trained on texts whose deciding words are planted, and verified to use them. Then every
-    metric is asked about explanations that are right, partly right, uninformative and wrong, and about
-    models whose attention was taught to lie.
+    How often does a metric prefer the wrong explanation? Models are trained on texts with planted words
+    that decide the label, and checked to use these words. Each metric then scores explanations that are
+    right, partly right, uninformative and wrong, and models trained to have misleading attention.
 
     Examples:
 

@@ -1,21 +1,22 @@
-"""The installed components as the command line sees them."""
+"""The installed components, for a command; broken plugins are warnings."""
 
-import sys
+import warnings
 from typing import TYPE_CHECKING
 
-from ..escaping import printable
+from ..errors import AttnxWarning
+from .global_options import switched_off
 
 if TYPE_CHECKING:
     from ..host.catalog import Catalog
 
-switched_off: list[str] = []  # by --without
+__all__ = ["installed_catalog", "switched_off"]
 
 
 def installed_catalog() -> "Catalog":
-    """The installed components; what is broken and not asked for is one line each."""
+    """The installed components; each broken one that was not asked for is one warning."""
     from ..host.catalog import Catalog
 
     catalog = Catalog.installed(switched_off)
-    for warning in catalog.warnings:
-        print(f"warning: {printable(warning)}", file=sys.stderr)
+    for text in catalog.warnings:
+        warnings.warn(text, AttnxWarning, stacklevel=2)
     return catalog

@@ -1,4 +1,4 @@
-"""`attnx compare`: whether runs differ."""
+"""`attnx compare`: which differences between runs are significant."""
 
 import sys
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ..disk import write_file
-from .completion import kept_names
+from .completion import saved_names
 from .options import Json, Out
 
 
@@ -16,19 +16,20 @@ def compare(
         list[str],
         typer.Argument(
             metavar="RUN [RUN...]",
-            help="Names, beginnings of them, or folders; the others are held to the first. Of a single run "
-            "its explanations are compared.",
-            autocompletion=kept_names,
+            help="Runs: names, first characters of names, or folders. Each is compared with the first. "
+            "For a single run, its explanations are compared with each other.",
+            autocompletion=saved_names,
         ),
     ],
     json: Json = False,
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page too.")] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write an HTML page.")] = None,
     out: Out = None,
 ) -> None:
-    """Compare runs, or the explanations of one, on the same examples: which differences are beyond noise.
+    """Compare runs, or the explanations of one run.
 
-    Examples are matched by id and seeds by number; what not every run has is left out, which is told.
-    Intervals are paired, p-values corrected for all rows (Holm). Takes seconds; nothing is computed anew.
+    Runs are compared on the examples and seeds that all of them share; the report says how many were left
+    out. Differences are paired, and p-values are corrected for all rows (Holm). It takes seconds; nothing
+    is evaluated again.
 
     Examples:
 
@@ -36,7 +37,7 @@ def compare(
 
       attnx compare 55e8 b0c1 --html comparison.html
 
-      attnx compare 55e8   (is rollout better than attention?)
+      attnx compare 55e8
     """
     from ..api.compare import compare as compare_runs
 

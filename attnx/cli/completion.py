@@ -1,4 +1,4 @@
-"""Names of components for shell completion, found as `attnx list` finds them."""
+"""Shell completion: the names of components, datasets, experiments, runs and studies."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ Complete = Callable[[str], list[str]]
 
 
 def names_of(*kinds: Kind) -> Complete:
-    """Completes names of these kinds, and named models with models."""
+    """A completion of components of these kinds; models include the named ones."""
 
     def complete(incomplete: str) -> list[str]:
         from ..host.catalog import Catalog
@@ -24,28 +24,28 @@ def names_of(*kinds: Kind) -> Complete:
 
 
 def dataset_names(incomplete: str) -> list[str]:
-    """Completes names of datasets."""
+    """Complete names of datasets."""
     from ..host.catalog import Catalog
 
     return sorted(name for name in Catalog.installed().registry.datasets if name.startswith(incomplete))
 
 
 def experiment_names(incomplete: str) -> list[str]:
-    """Completes names of experiments."""
+    """Complete names of experiments."""
     from ..host.catalog import Catalog
 
     return sorted(name for name in Catalog.installed().registry.experiments if name.startswith(incomplete))
 
 
 def kinds(incomplete: str) -> list[str]:
-    """Completes what `attnx list` can list."""
+    """Complete what `attnx list` accepts."""
     from ..views.terminal.components import PLURALS
 
     return [kind for kind in (*PLURALS, "experiments") if kind.startswith(incomplete)]
 
 
-def kept_names(incomplete: str) -> list[str]:
-    """Completes names of runs and studies."""
+def saved_names(incomplete: str) -> list[str]:
+    """Complete names of runs and studies."""
     from ..store.home import home
 
     folders = (path for kind in ("runs", "studies") for path in (home() / kind).glob(f"{incomplete}*"))

@@ -1,4 +1,4 @@
-"""`attnx data`: which datasets there are, where they are, fetching them and clearing them away."""
+"""`attnx data`: list, locate, fetch and delete datasets."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,25 +9,25 @@ from ..errors import DataError
 from .catalog import installed_catalog
 from .completion import dataset_names
 from .export_data import export
+from .options import DataDir
 
 if TYPE_CHECKING:
     from ..data.access import Source
     from ..registry.datasets import Dataset
 
 data_app = typer.Typer(
-    help="List, locate, fetch and clear the datasets that tasks are made of.",
+    help="List, locate, fetch and delete datasets.",
     invoke_without_command=True,
     rich_markup_mode=None,
 )
 Name = Annotated[
     str,
     typer.Argument(
-        help="A dataset, as `attnx data list` names it.", show_default=False, autocompletion=dataset_names
+        metavar="NAME",
+        help="A dataset (see 'attnx data list').",
+        show_default=False,
+        autocompletion=dataset_names,
     ),
-]
-DataDir = Annotated[
-    Path | None,
-    typer.Option("--data-dir", help="A folder with datasets of your own.", envvar="ATTNX_DATA"),
 ]
 
 
@@ -42,14 +42,14 @@ data_app.command()(export)
 
 @data_app.command("list", epilog="Example: attnx data list")
 def list_datasets(data_dir: DataDir = None) -> None:
-    """Print every known dataset, and whether it is here or what fetching it takes."""
+    """List all known datasets and their local status."""
     from ..views.terminal.components import columns
 
     source = _source(data_dir)
     known = sorted(source.datasets.items())
     states = {name: _state(source, name, dataset) for name, dataset in known}
     width = max(len(name) for name, _ in known)
-    typer.echo("datasets, and whether they are here")
+    typer.echo("datasets and local status")
     typer.echo(
         "\n".join(columns([(f"{name:<{width}}  {states[name]}", dataset.summary) for name, dataset in known]))
     )
@@ -57,23 +57,20 @@ def list_datasets(data_dir: DataDir = None) -> None:
 
 @data_app.command(epilog="Example: ls $(attnx data where imdb)")
 def where(name: Name, data_dir: DataDir = None) -> None:
-    """Print the folder a dataset is in; nothing is downloaded."""
+    """Print the folder of a dataset; download nothing."""
     source = _source(data_dir)
     found = source.where(name)
     if found is None:
-        dataset = source.dataset(name)
-        remedy = (
-            f"get it with 'attnx data fetch {name}'"
-            if dataset.sources
-            else f"pass --data-dir or set ATTNX_DATA to a folder with {dataset.expects}"
-        )
-        raise DataError(f"Dataset '{name}' is not on this machine; {remedy}.")
+        raise source.missing(name)
     typer.echo(found.folder)
 
 
 @data_app.command(epilog="Example: attnx data fetch imdb")
 def fetch(name: Name, data_dir: DataDir = None) -> None:
-    """Fetch a dataset unless it is here, and print its folder and where its bytes come from."""
+    """Download a dataset if it is not here; print its folder.
+
+    Its source, checksum and licence are printed too.
+    """
     found = _source(data_dir).fetch(name)
     typer.echo(found.folder)
     for key, value in found.provenance.items():
@@ -81,14 +78,19 @@ def fetch(name: Name, data_dir: DataDir = None) -> None:
             typer.echo(f"  {key}: {value}")
 
 
-@data_app.command(epilog="Example: attnx data clear imdb, or attnx data clear for everything.")
+@data_app.command(epilog="Examples: attnx data clear imdb; attnx data clear")
 def clear(
     name: Annotated[
         str | None,
-        typer.Argument(help="A dataset; without one, every download is deleted.", show_default=False),
+        typer.Argument(
+            metavar="[NAME]",
+            help="A dataset.  [default: all downloads]",
+            show_default=False,
+            autocompletion=dataset_names,
+        ),
     ] = None,
 ) -> None:
-    """Delete downloads; a local folder of your own is never touched."""
+    """Delete downloads; your own folders are never touched."""
     from ..data.access import Source
     from ..data.cache import Cache
     from ..store.home import home
@@ -106,8 +108,8 @@ def clear(
     freed = sum(cache.remove(s) for s in sources)
     if name is None:
         freed += cache.remove_rest()
-    shared = f"; {', '.join(also)} came in the same download and went with it" if also else ""
-    typer.echo(f"{_megabytes(freed)} freed in {cache.root}{shared}")
+    shared = f"; also deleted, because they share the download: {', '.join(also)}" if also else ""
+    typer.echo(f"freed {_megabytes(freed)} in {cache.root}{shared}")
 
 
 def _source(data_dir: Path | None) -> "Source":
@@ -118,20 +120,20 @@ def _source(data_dir: Path | None) -> "Source":
 
 
 def _state(source: "Source", name: str, dataset: "Dataset") -> str:
-    """Where a dataset is, or what it takes to get it."""
+    """The local status of a dataset, or how to get it."""
     from ..registry.datasets import PackageSource
 
     try:
         found = source.where(name)
     except DataError:
-        return "incomplete folder"
+        return "your folder is incomplete"
     if found is not None:
-        return "yes" if found.provenance["kind"] != "local" else "your folder"
+        return "downloaded" if found.provenance["kind"] != "local" else "your folder"
     if not dataset.sources:
         return "needs --data-dir"
     first = dataset.sources[0]
     by = first.index if isinstance(first, PackageSource) else "url"
-    return f"no, {by} {_megabytes(first.bytes)}" if first.bytes else f"no, {by}"
+    return f"download, {_megabytes(first.bytes)} from {by}" if first.bytes else f"download from {by}"
 
 
 def _megabytes(count: int) -> str:

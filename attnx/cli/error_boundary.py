@@ -1,4 +1,8 @@
-"""Where every error becomes one line and an exit code."""
+"""Turns exceptions of a command into one line and an exit code, and warnings into one line each.
+
+An exception of a component is already a PluginError when it arrives here (`run/plugin_errors.py` names the
+component). What a plugin raises elsewhere, e.g. while it is listed, is traced to the plugin here.
+"""
 
 import errno
 import os
@@ -8,17 +12,21 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from ..errors import FAULT, AttnxError, MachineError, PluginError, UsageError, out_of_memory
+from ..errors import FAULT, AttnxError, AttnxWarning, MachineError, PluginError, UsageError, out_of_memory
 from ..escaping import printable, shortened
+from .global_options import debug
+
+_DEBUG = "; --debug shows more."
 
 
 def answer(program: Callable[[], Any]) -> None:
-    """Run the program and leave with its exit code; whatever goes wrong is told in one line."""
+    """Run the program and exit with its code; an error is printed as one line."""
     try:
         with _outputs():
             code = program()
@@ -35,32 +43,32 @@ def answer(program: Callable[[], Any]) -> None:
         if "_ATTNX_COMPLETE" in os.environ:
             raise
         plugin = _plugin_behind(left) or "unknown"
-        _tell(
-            PluginError(f"Plugin '{plugin}' ended the program with exit({left.code!r}) {_place(left)}"), left
-        )
+        ended = PluginError(f"Plugin '{plugin}' ended the program with exit({left.code!r}) {_place(left)}")
+        _report(ended, left)
     except Exception as error:
-        _tell(_foreseen(error), error)
+        _report(_as_attnx_error(error), error)
     except KeyboardInterrupt:  # outside of any command
         code = 130
     if code == 130:
-        _leave("interrupted; finished parts are kept, nothing is left half-written", 130)
+        _leave("Interrupted. Finished parts are saved; no file is half-written.", 130)
     sys.exit(code or 0)
 
 
 @contextmanager
 def _outputs() -> Iterator[None]:
-    """Warnings in one line each, and outputs and arguments that can be used."""
+    """Check that outputs and arguments are usable, and show warnings as one line each."""
     if sys.stderr is None:  # print would take stdout instead
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - until the end
     if sys.stdout is None:
-        raise MachineError("Standard output is closed: there is nowhere to print to.")
-    if hasattr(sys.stdout, "reconfigure"):  # a terminal that has not every character shows its code
+        raise MachineError("Standard output is closed, so nothing can be printed.")
+    if hasattr(sys.stdout, "reconfigure"):  # a terminal without a character shows its code
         sys.stdout.reconfigure(errors="backslashreplace")
     for name, text in [("argument", a) for a in sys.argv[1:]] + list(os.environ.items()):
         if (name == "argument" or name.startswith("ATTNX_")) and not _is_utf8(text):
             raise UsageError(f"The {name} '{text}' is not valid UTF-8: rename that file or folder.")
     with warnings.catch_warnings():
-        warnings.showwarning = _warn  # type: ignore[assignment]  # it needs the message alone
+        warnings.simplefilter("always", AttnxWarning)  # Python would drop the second at the same line
+        warnings.showwarning = partial(_show_once, set())
         yield
 
 
@@ -68,16 +76,16 @@ def _is_utf8(text: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def _foreseen(error: Exception) -> AttnxError | None:
-    """What went wrong as one of the errors a user can act on; None for a fault of attnx itself."""
+def _as_attnx_error(error: Exception) -> AttnxError | None:
+    """The exception as an error that a user can act on; None for a bug in attnx."""
     if isinstance(error, AttnxError):
         return error
     if isinstance(error, UnicodeEncodeError) and not _is_utf8(error.object):
         return UsageError(f"The name '{error.object[:200]}' is not valid UTF-8: rename that file or folder.")
     if out_of_memory(error):
         wanted = re.search(r"allocate (\d+) bytes", str(error))
-        size = f": {int(wanted[1]) / 1e9:.3g} GB were asked for at once" if wanted else ""
-        return MachineError(f"Not enough memory{size}. Take fewer examples (--limit) or smaller options.")
+        size = f": one step needs {int(wanted[1]) / 1e9:.3g} GB" if wanted else ""
+        return MachineError(f"Not enough memory{size}. Use fewer examples (--limit) or a smaller model.")
     if isinstance(error, OSError):
         return MachineError(_os_reason(error))
     if plugin := _plugin_behind(error):
@@ -88,7 +96,7 @@ def _foreseen(error: Exception) -> AttnxError | None:
 
 
 def _plugin_behind(error: BaseException) -> str:
-    """The plugin whose code called what failed, unless the core did."""
+    """The plugin whose code raised the error; empty when attnx itself did."""
     from importlib.metadata import entry_points
 
     packages = {
@@ -105,23 +113,26 @@ def _plugin_behind(error: BaseException) -> str:
 
 
 def _os_reason(error: OSError) -> str:
-    """What the system says, of which file, and what helps."""
+    """The system's reason, the file and what to do."""
     where = f" '{os.fsdecode(error.filename)}'" if isinstance(error.filename, str | bytes) else ""
     what = error.strerror or _reason(error) or type(error).__name__
     full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-    help_ = " Free some space, or write elsewhere (ATTNX_HOME, --out)." if full else ""
-    return f"The machine refused{where}: {what}.{help_}"
+    help_ = " Free some space, or choose another folder (--out or ATTNX_HOME)." if full else ""
+    if not where:
+        return f"{what}.{help_}"
+    return f"Cannot access{where}: {what}.{help_}"
 
 
-def _tell(told: AttnxError | None, error: BaseException) -> None:
-    if "--debug" in sys.argv:
+def _report(known: AttnxError | None, error: BaseException) -> None:
+    """Print the error, with its traceback if --debug is given, and exit."""
+    if debug():
         traceback.print_exception(error)
-    if told is not None:
-        more = "; --debug shows more." if told is not error and isinstance(told, PluginError) else ""
-        _leave(f"{told}{more}", told.exit_code)
+    if known is not None:
+        traced = known is not error and isinstance(known, PluginError)
+        _leave(f"{known}{_DEBUG if traced else ''}", known.exit_code)
     _leave(
-        f"attnx itself failed, please report it: {type(error).__name__}: {_reason(error)} {_place(error)}; "
-        "--debug shows more.",
+        f"Internal error in attnx, please report it: {type(error).__name__}: {_reason(error)} "
+        f"{_place(error)}{_DEBUG}",
         FAULT,
     )
 
@@ -141,13 +152,13 @@ def _leave(message: str, code: int) -> None:
     try:
         print("error:", printable(shortened(" ".join(message.split("\n")))), file=sys.stderr)
         sys.stdout.flush()
-    except (OSError, AttributeError):  # it cannot be told; the exit code says it
+    except (OSError, AttributeError):  # nowhere to print; the exit code remains
         _give_up_stdout()
     sys.exit(code)
 
 
 def _leave_closed_pipe() -> None:
-    """The reader, such as head, has seen enough: nothing failed."""
+    """Exit normally: the reader of the pipe, e.g. head, has stopped reading."""
     _give_up_stdout()
     sys.exit(0)
 
@@ -157,6 +168,9 @@ def _give_up_stdout() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or closing it would fail again
 
 
-def _warn(message: Warning | str, *_: object) -> None:
-    """A library's warning in one line, each once, as Python decides."""
-    print("warning:", printable(shortened(" ".join(str(message).split()))), file=sys.stderr)
+def _show_once(shown: set[str], message: Warning | str, *_: object) -> None:
+    """Print a warning as one line, unless the same line was printed before."""
+    line = printable(shortened(" ".join(str(message).split())))
+    if line not in shown:
+        shown.add(line)
+        print("warning:", line, file=sys.stderr)

@@ -1,4 +1,4 @@
-"""`attnx evaluate`: one run, from names to a report."""
+"""`attnx evaluate`: evaluate the explanations of one model on one task."""
 
 import sys
 from pathlib import Path
@@ -23,7 +23,7 @@ from .options import (
     Seeds,
     Task,
     Train,
-    usual,
+    registry_default,
 )
 
 
@@ -34,21 +34,25 @@ def evaluate(
     explanation: Annotated[
         list[str] | None,
         typer.Option(
-            help="Importance method under test (repeatable).  "
-            f"[default: the first that the model can give of {usual('explanations')}]",
+            metavar="NAME",
+            help="Importance method to test (repeatable).  "
+            f"[default: the first available of {registry_default('explanations')}]",
             autocompletion=names_of("importance"),
         ),
     ] = None,
     reference: Annotated[
         list[str] | None,
         typer.Option(
-            help="Importance method to compare with (repeatable).", autocompletion=names_of("importance")
+            metavar="NAME",
+            help="Importance method to compare with (repeatable).",
+            autocompletion=names_of("importance"),
         ),
     ] = None,
     metric: Annotated[
         list[str] | None,
         typer.Option(
-            help="Metric (repeatable); all that apply, or none.  [default: the tests of a plain run]",
+            metavar="NAME",
+            help="Metric (repeatable); 'all' that apply, or 'none'.  [default: the standard set]",
             autocompletion=names_of("metric"),
         ),
     ] = None,
@@ -57,21 +61,29 @@ def evaluate(
     train: Train = None,
     sample: Annotated[
         str | None,
-        typer.Option(metavar="N|all", help="Test examples of the dear tests.  [default: by a budget]"),
+        typer.Option(
+            metavar="N|all",
+            help="Number of test examples for expensive metrics.  [default: set by a time budget]",
+        ),
     ] = None,
-    spec: Annotated[Path | None, typer.Option(help="YAML file with any of the above.")] = None,
+    spec: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="YAML file with any of the options above.")
+    ] = None,
     data_dir: DataDir = None,
     out: Out = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Compute even if the run is stored.")] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Compute again even if this run is already stored.")
+    ] = False,
     keep: Annotated[
-        Keep, typer.Option(metavar="none|values|all", help="How much of every example is kept.")
+        Keep, typer.Option(metavar="none|values|all", help="What to store of each example.")
     ] = "all",
     workers: Annotated[
         int | None,
         typer.Option(
+            metavar="N",
             min=0,
-            help="Share the work among so many one-thread workers; 0: as many as cores.  "
-            "[default: this process alone]",
+            help="Number of worker processes with one thread each; 0: one per core.  "
+            "[default: no workers, only this process]",
         ),
     ] = None,
     executor: Executor = "local",
@@ -79,13 +91,13 @@ def evaluate(
     json: Json = False,
     device: Device = None,
 ) -> None:
-    """Evaluate a model's explanations on a task and print the report.
+    """Evaluate a model's explanations on a task; print a report.
 
-    Options of a component follow its name: NAME:key=value,key=value.
+    To set options of a component, write them after its name: NAME:key=value,key=value.
 
-    On two cores a generated task takes seconds, 2500 reviews with a BiLSTM some minutes; every seed
-    trains once and its weights are kept. Leave-one-out costs a pass for every unit, integrated
-    gradients 50; --limit makes all of it smaller. A stored run is printed at once.
+    On two cores, a generated task takes seconds; 2500 reviews with a BiLSTM take some minutes. Each seed
+    is trained once and its weights are stored. Leave-one-out costs one forward pass per word, integrated
+    gradients 50 passes per text; --limit reduces both. A stored run is printed at once.
 
     Examples:
 
@@ -130,7 +142,7 @@ def evaluate(
     _show(outcome.report, json)
     if json:
         return
-    state = "stored run, nothing computed" if outcome.stored else "run"
+    state = "report (stored before, nothing computed)" if outcome.stored else "report"
     print(f"{state}: {outcome.folder}/report.html", file=sys.stderr)
 
 

@@ -1,8 +1,8 @@
-"""`attnx explain`: one text, or one example, coloured by what each method says it was for."""
+"""`attnx explain`: the importance scores of the words of one text, or of one example."""
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -10,30 +10,45 @@ from ..disk import write_file
 from ..errors import UsageError
 from .catalog import installed_catalog
 from .completion import names_of
-from .options import DataDir, Device, Limit, Model, Out, Projection, Task, Train
-
-if TYPE_CHECKING:
-    from ..run.loaded_run import Run
+from .options import DataDir, Device, Limit, Model, Out, Projection, Train
 
 
 def explain(
     text: Annotated[
-        str | None, typer.Argument(help="The text; - or nothing reads it from standard input.")
+        str | None,
+        typer.Argument(metavar="[TEXT]", help="The text to explain.  [default: read from standard input]"),
     ] = None,
     run: Annotated[
-        str | None, typer.Option(help="A finished run: its name, the beginning of it, or its folder.")
+        str | None,
+        typer.Option(
+            metavar="RUN", help="Stored run: its name, the first characters of its name, or its folder."
+        ),
     ] = None,
-    example: Annotated[str | None, typer.Option(metavar="ID", help="An example of the task instead.")] = None,
-    query: Annotated[str | None, typer.Option(help="What is asked of the text, where the task asks.")] = None,
+    example: Annotated[
+        str | None, typer.Option(metavar="ID", help="Explain this example of the task instead of a text.")
+    ] = None,
+    query: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="The question about the text, for tasks that have one.")
+    ] = None,
     method: Annotated[
         list[str] | None,
         typer.Option(
-            help="Importance method (repeatable).  [default: attention and the run's own]",
+            metavar="NAME",
+            help="Importance method (repeatable).  [default: attention and the methods of the run]",
             autocompletion=names_of("importance"),
         ),
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Of the model.  [default: the run's first]")] = None,
-    task: Task = None,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", help="Training seed of the model.  [default: the run's first]")
+    ] = None,
+    task: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Task that the model is trained on, if no --run is given.",
+            autocompletion=names_of("task"),
+        ),
+    ] = None,
     model: Model = None,
     projection: Projection = None,
     limit: Limit = None,
@@ -41,12 +56,16 @@ def explain(
     data_dir: DataDir = None,
     out: Out = None,
     device: Device = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
-    html: Annotated[Path | None, typer.Option(help="Write a page that needs nothing else.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a self-contained HTML page.")
+    ] = None,
 ) -> None:
-    """Colour one text by attention and other methods, with the prediction and what leaving units out does.
+    """Show which words of one text matter, by several methods.
 
-    The model is that of a run, or of --task and --model, trained first where no weights are kept.
+    Words are coloured by attention and by other importance methods. The prediction and the effect of
+    removing each word are shown too. The model comes from a stored run (--run), or from --task and --model;
+    it is trained first if no weights are stored.
 
     Examples:
 
@@ -56,10 +75,27 @@ def explain(
 
       echo "a witty film" | attnx explain --task rotten-tomatoes --model bilstm-add
     """
-    asked = {"task": task, "model": model, "projection": projection, "limit": limit, "training": train}
+    from ..api.explain import explained_model
+    from ..request.parsing import read_request
+
+    asked: dict[str, Any] = {
+        "task": task,
+        "model": model,
+        "projection": projection,
+        "limit": limit,
+        "training": train,
+    }
     asked |= {"device": device, "seeds": None if seed is None or run else str(seed)}
     given = {key: value for key, value in asked.items() if value is not None}
-    loaded = _of_run(run, given, data_dir, out) if run else _of_names(given, data_dir)
+    fixed = given.keys() - {"device", "seeds"}
+    loaded = explained_model(
+        run,
+        read_request(given, None) if fixed else None,
+        installed_catalog(),
+        device=device,
+        data_dir=data_dir,
+        out=out,
+    )
     if text in (None, "-") and example is None:
         text = _standard_input()
     found = loaded.explain(text, example=example, query=query, methods=method or (), seed=seed)
@@ -74,25 +110,9 @@ def explain(
         print_explanation(found)
 
 
-def _of_run(run: str, given: dict[str, str], data_dir: Path | None, out: Path | None) -> "Run":
-    from ..api.load import load_run
-
-    for name in given:
-        if name != "device":
-            raise UsageError(f"A run has its own {name}: give --run, or --task and --model.")
-    return load_run(run, installed_catalog(), out=out, data_dir=data_dir)
-
-
-def _of_names(given: dict[str, str], data_dir: Path | None) -> "Run":
-    from ..api.load import model_of_spec
-    from ..request.parsing import read_request
-
-    if "task" not in given:
-        raise UsageError("Say whose explanation: --run RUN (see 'attnx runs'), or --task and --model.")
-    return model_of_spec(read_request(dict(given), None), installed_catalog(), data_dir=data_dir)
-
-
 def _standard_input() -> str:
     if sys.stdin is None or sys.stdin.isatty():
-        raise UsageError("Give a text to explain, or the id of an example (--example ID).")
+        raise UsageError(
+            "No text is given. Write it after the command, or name an example with --example ID."
+        )
     return sys.stdin.read()

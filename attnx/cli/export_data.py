@@ -1,4 +1,4 @@
-"""`attnx data export`: the units and ids of a task, for scores that are computed elsewhere."""
+"""`attnx data export`: the examples of a task as JSON lines, to compute scores elsewhere."""
 
 import json
 import sys
@@ -8,22 +8,28 @@ from typing import Annotated
 import typer
 
 from ..disk import write_file
-from ..errors import UsageError
+from ..errors import UsageError, did_you_mean
 from .catalog import installed_catalog
 from .options import DataDir, Limit
 
 
 def export(
-    task: Annotated[str, typer.Argument(help="A task with its options, as for --task.", show_default=False)],
-    out: Annotated[Path | None, typer.Option(help="A file.  [default: standard output]")] = None,
-    split: Annotated[str, typer.Option(metavar="train|dev|test|all", help="Which examples.")] = "all",
+    task: Annotated[
+        str,
+        typer.Argument(metavar="TASK", help="A task; options follow as NAME:key=value.", show_default=False),
+    ],
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="File to write.  [default: standard output]")
+    ] = None,
+    split: Annotated[str, typer.Option(metavar="train|dev|test|all", help="Which split.")] = "all",
     limit: Limit = None,
     data_dir: DataDir = None,
 ) -> None:
-    """Write the examples of a task as JSON lines: id, split, units, label, query and rationale.
+    """Write the examples of a task as JSON lines.
 
-    Scores computed elsewhere fit a run when they give one number for each of these units under the same id:
-    --explanation precomputed:file=SCORES reads lines of {"id": ..., "scores": [...]}.
+    Each line has id, split, units (words, or image patches), label, and query and rationale if the task has
+    them. To test scores of your own, compute one number per unit, write lines {"id": ..., "scores": [...]}
+    and pass the file with --explanation precomputed:file=SCORES.
 
     Example:
 
@@ -35,7 +41,9 @@ def export(
 
     splits = ("train", "dev", "test")
     if split not in (*splits, "all"):
-        raise UsageError(f"Unknown split '{split}': give {', '.join(splits)} or all.")
+        raise UsageError(
+            f"Unknown split '{split}'.{did_you_mean(split, splits)} Available: {', '.join(splits)}, all."
+        )
     limits = Limits() if limit is None else Limits.parse(limit)
     data = task_data(Choice.parse(task), installed_catalog(), limits, data_dir=data_dir)
     lines = []
@@ -53,4 +61,4 @@ def export(
         write_file(out, "".join(lines))
     except OSError as error:
         raise UsageError(f"Cannot write '{out}': {error.strerror}.") from error
-    print(f"{len(lines)} examples: {out}", file=sys.stderr)
+    print(f"{len(lines)} examples written: {out}", file=sys.stderr)

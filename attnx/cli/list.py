@@ -1,25 +1,25 @@
-"""`attnx list`, `info` and `plugins`: what there is."""
+"""`attnx list`: the components that are installed."""
 
 from typing import Annotated
 
 import typer
 
 from ..escaping import printable
-from ..host.cards import KINDS
 from .catalog import installed_catalog
-from .completion import kinds, names_of
+from .completion import kinds
 
 
 def list_components(
     kind: Annotated[
         str | None,
         typer.Argument(
-            help="tasks, models, projections, importances, metrics, studies or experiments.",
+            metavar="[KIND]",
+            help="tasks, models, projections, importances, metrics, studies or experiments.  [default: all]",
             autocompletion=kinds,
         ),
     ] = None,
 ) -> None:
-    """List components and named models, all or of one kind.
+    """List the installed components and named models.
 
     Examples:
 
@@ -30,28 +30,3 @@ def list_components(
     from ..views.terminal.components import listing
 
     print(printable(listing(installed_catalog(), kind), lines=True))
-
-
-def info(
-    name: Annotated[
-        str, typer.Argument(help="A component or a named model.", autocompletion=names_of(*KINDS))
-    ],
-) -> None:
-    """Show what a component does, its options, what it needs and who provides it.
-
-    Examples:
-
-      attnx info fcam
-
-      attnx info sparsegen
-    """
-    from ..views.terminal.components import describe
-
-    print(printable(describe(installed_catalog(), name), lines=True))
-
-
-def plugins() -> None:
-    """List installed plugins and what is wrong with those that are broken."""
-    from ..views.terminal.components import plugin_table
-
-    print(printable(plugin_table(installed_catalog()), lines=True))

@@ -1,4 +1,4 @@
-"""Options that several commands have."""
+"""Options that several commands share."""
 
 from pathlib import Path
 from typing import Annotated
@@ -9,42 +9,66 @@ from ..registry.text import scan_default
 from .completion import names_of
 
 
-def usual(name: str) -> str:
-    """What is taken where an option is not given, for its help."""
+def registry_default(name: str) -> str:
+    """The default of an option as registry.yaml has it, for the help text."""
     return scan_default(name) or "none"
 
 
 Task = Annotated[
-    str | None, typer.Option(help=f"Task.  [default: {usual('task')}]", autocompletion=names_of("task"))
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help=f"Task: a dataset with labels (see 'attnx list tasks').  [default: {registry_default('task')}]",
+        autocompletion=names_of("task"),
+    ),
 ]
 Model = Annotated[
     str | None,
     typer.Option(
-        help="Model or named composition.  [default: what the task recommends]",
+        metavar="NAME",
+        help="Model (see 'attnx list models').  [default: the one the task recommends]",
         autocompletion=names_of("model"),
     ),
 ]
 Projection = Annotated[
     str | None,
     typer.Option(
-        help=f"From scores to attention.  [default: the model's, or {usual('projection')}]",
+        metavar="NAME",
+        help="Projection: how attention scores become weights.  "
+        f"[default: the model's, or {registry_default('projection')}]",
         autocompletion=names_of("projection"),
     ),
 ]
-Seeds = Annotated[str | None, typer.Option(help="Training seeds, as 0,1,2 or 0-9.  [default: 0]")]
+Seeds = Annotated[
+    str | None, typer.Option(metavar="SEEDS", help="Training seeds, e.g. 0,1,2 or 0-9.  [default: 0]")
+]
 Limit = Annotated[
     str | None,
-    typer.Option(metavar="N", help="At most N examples of each split, or train=N,dev=N,test=N."),
+    typer.Option(metavar="N", help="Use at most N examples of each split, or e.g. train=500,test=100."),
 ]
 Train = Annotated[
     str | None,
-    typer.Option(metavar="K=V,...", help="Training settings, as epochs=20,learning_rate=0.01."),
+    typer.Option(metavar="K=V,...", help="Training settings, e.g. epochs=20,learning_rate=0.01."),
 ]
-DataDir = Annotated[Path | None, typer.Option(help="Folder with local data.")]
-Json = Annotated[bool, typer.Option("--json", help="Print the report as JSON and nothing else.")]
-Device = Annotated[str | None, typer.Option(help="auto, cpu, cuda, ...  [default: auto]")]
-Out = Annotated[Path | None, typer.Option(help="Folder of runs.  [default: runs in ATTNX_HOME]")]
-Executor = Annotated[str, typer.Option(help="local: worker processes of this machine; dask: a Dask cluster.")]
+DataDir = Annotated[
+    Path | None,
+    typer.Option(metavar="FOLDER", help="Folder with datasets of your own.  [default: ATTNX_DATA]"),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print only JSON.")]
+Device = Annotated[
+    str | None, typer.Option(metavar="DEVICE", help="auto, cpu, cuda, cuda:1, ...  [default: auto]")
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(metavar="FOLDER", help="Folder where runs are stored.  [default: runs in ATTNX_HOME]"),
+]
+Executor = Annotated[
+    str,
+    typer.Option(
+        metavar="local|dask", help="Where workers run: processes on this machine, or a Dask cluster."
+    ),
+]
 Scheduler = Annotated[
-    str, typer.Option(metavar="ADDRESS", help="Dask scheduler, as tcp://host:8786.  [default: its own]")
+    str,
+    typer.Option(metavar="ADDRESS", help="Dask scheduler, e.g. tcp://host:8786.  [default: start one here]"),
 ]

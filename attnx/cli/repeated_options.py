@@ -1,4 +1,4 @@
-"""Options that say one thing, said twice: what anyone types to compare, and what would lose the first."""
+"""Refuses an option that is given twice but takes one value: the last would silently win."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -6,13 +6,13 @@ from typing import Any
 
 from ..errors import UsageError
 
-GRID = {"--task", "--model", "--projection", "--train"}  # what a sweep takes several of
+GRID = {"--task", "--model", "--projection", "--train"}  # a sweep takes several of each
 
 
 def refuse_repeats(command: Any, arguments: Sequence[str]) -> None:
-    """Refuse an option that is given twice where one is meant; the last would silently win."""
-    said = list(arguments[: arguments.index("--")] if "--" in arguments else arguments)
-    for word in said:
+    """Refuse an option that is given twice but takes one value."""
+    words = list(arguments[: arguments.index("--")] if "--" in arguments else arguments)
+    for word in words:
         inner = getattr(command, "commands", {}).get(word)
         if inner is not None:
             command = inner
@@ -24,12 +24,9 @@ def refuse_repeats(command: Any, arguments: Sequence[str]) -> None:
         and not getattr(option, "multiple", False)
         and not getattr(option, "is_flag", 0)
     }
-    counts = Counter(word.partition("=")[0] for word in said)
-    for name in (name for name in single if name.startswith("--")):
+    counts = Counter(word.partition("=")[0] for word in words)
+    for name in single:
         if counts[name] > 1:
-            where = (
-                "'attnx sweep' takes several, and 'attnx compare' compares runs"
-                if name in GRID
-                else "give it once"
-            )
-            raise UsageError(f"{name} is given {counts[name]} times and means one thing: {where}.")
+            where = "Use 'attnx sweep' for several values." if name in GRID else "Give it once."
+            times = "twice" if counts[name] == 2 else f"{counts[name]} times"
+            raise UsageError(f"{name} was given {times} but takes one value. {where}")

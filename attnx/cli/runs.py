@@ -1,30 +1,36 @@
-"""`attnx runs`: what was kept, in brief, and clearing it away."""
+"""`attnx runs`: list, show and delete stored runs, studies and weights."""
 
 import sys
+import warnings
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from ..errors import AttnxWarning
 from ..escaping import printable
-from .completion import kept_names
+from .completion import saved_names
 from .options import Out
 
 runs_app = typer.Typer(
-    help="List finished runs and studies, newest first, with their verdicts; show and delete them.",
+    help="List, show and delete stored runs and studies.",
     invoke_without_command=True,
     rich_markup_mode=None,
 )
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be deleted, and delete nothing.")]
-OlderThan = Annotated[str | None, typer.Option(metavar="AGE", help="Only what is older, as 12h, 30d or 8w.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print only JSON.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="List what would be deleted; delete nothing.")]
+OlderThan = Annotated[
+    str | None, typer.Option(metavar="AGE", help="Only those older than AGE, e.g. 12h, 30d or 8w.")
+]
 
 
 @runs_app.callback(epilog="Examples: attnx runs; attnx runs --json; attnx runs prune --keep 100 --dry-run")
 def _list(
     context: typer.Context,
-    last: Annotated[int | None, typer.Option(min=0, help="The N newest; 0: all.  [default: 50]")] = None,
+    last: Annotated[
+        int | None, typer.Option(metavar="N", min=0, help="Show the N newest; 0: all.  [default: 50]")
+    ] = None,
     json: AsJson = False,
     out: Out = None,
 ) -> None:
@@ -32,11 +38,11 @@ def _list(
     if context.invoked_subcommand is not None:
         return
 
-    from ..store.run_list import lines
+    from ..store.run_list import list_runs
     from ..store.saved_reports import roots
     from ..views.terminal.runs import lines_json, print_runs
 
-    found = [line for _, line in lines(out)]
+    found = [line for _, line in list_runs(out)]
     if json:
         sys.stdout.write(lines_json(found[: last or None]))
     else:
@@ -47,39 +53,50 @@ def _list(
 def show(
     context: typer.Context,
     run: Annotated[
-        str, typer.Argument(metavar="RUN", help="A name or its beginning.", autocompletion=kept_names)
+        str,
+        typer.Argument(
+            metavar="RUN", help="Name of a run or study, or its first characters.", autocompletion=saved_names
+        ),
     ],
     json: AsJson = False,
     out: Out = None,
 ) -> None:
-    """Print the report of a run or study as it was printed when it was made."""
+    """Print the report of a run or study."""
     from ..results.study import StudyReport
-    from ..store.saved_reports import take
+    from ..store.saved_reports import load_saved
     from ..views.terminal.report import print_report, print_study, print_warnings
 
-    kept = take(run, out or context.obj)
-    assert kept.report is not None  # or it would not have been taken
+    saved = load_saved(run, out or context.obj)
+    assert saved.report is not None  # load_saved refuses an unreadable one
     if json:
-        sys.stdout.write(kept.report.to_json())
+        sys.stdout.write(saved.report.to_json())
         return
-    if isinstance(kept.report, StudyReport):
-        print_study(kept.report)
+    if isinstance(saved.report, StudyReport):
+        print_study(saved.report)
     else:
-        print_report(kept.report)
-        print_warnings(kept.report.warnings)
-    print(f"in {printable(str(kept.folder))}", file=sys.stderr)
+        print_report(saved.report)
+        print_warnings(saved.report.warnings)
+    print(f"folder: {printable(str(saved.folder))}", file=sys.stderr)
 
 
 @runs_app.command(epilog="Example: attnx runs delete 55e8 b0c1")
 def delete(
     context: typer.Context,
     runs: Annotated[
-        list[str], typer.Argument(metavar="RUN...", help="Names or beginnings.", autocompletion=kept_names)
+        list[str],
+        typer.Argument(
+            metavar="RUN...",
+            help="Names of runs or studies, or their first characters.",
+            autocompletion=saved_names,
+        ),
     ],
     dry_run: DryRun = False,
     out: Out = None,
 ) -> None:
-    """Delete runs and studies with their examples and pages; where one name is wrong, none."""
+    """Delete runs and studies.
+
+    Their examples and pages are deleted too. If one of the names is wrong, nothing is deleted.
+    """
     from ..store.saved_reports import find_folder
 
     _delete(dict.fromkeys(find_folder(name, out or context.obj) for name in runs), dry_run)
@@ -89,49 +106,51 @@ def delete(
 def prune(
     context: typer.Context,
     older_than: OlderThan = None,
-    keep: Annotated[int | None, typer.Option(min=0, help="Keep the N newest.")] = None,
+    keep: Annotated[int | None, typer.Option(metavar="N", min=0, help="Keep the N newest.")] = None,
     dry_run: DryRun = False,
     out: Out = None,
 ) -> None:
-    """Delete runs and studies that are older, or beyond the newest N; with both, those that are both.
+    """Delete old runs and studies.
 
-    Checkpoints in ATTNX_HOME go too: those that are older, or, without an age, older than a day.
+    With both options, a run is deleted only if it is older than AGE and not among the N newest. Checkpoints
+    in ATTNX_HOME older than AGE are deleted too; without --older-than, those older than a day.
     """
     from ..store.pruning import old_checkpoints, parse_age, to_prune
-    from ..store.run_list import lines
+    from ..store.run_list import list_runs
 
     age, now, folder = (
         None if older_than is None else parse_age(older_than),
         datetime.now(),
         out or context.obj,
     )
-    found = to_prune(lines(folder), age, keep, now)
+    found = to_prune(list_runs(folder), age, keep, now)
     _delete(dict.fromkeys([*found, *(old_checkpoints(age, now) if folder is None else ())]), dry_run)
 
 
 @runs_app.command(epilog="Example: attnx runs weights --prune --dry-run")
 def weights(
-    prune: Annotated[bool, typer.Option("--prune", help="Delete those that no run names.")] = False,
+    prune: Annotated[bool, typer.Option("--prune", help="Delete weights that no stored run uses.")] = False,
     older_than: OlderThan = None,
     dry_run: DryRun = False,
     json: AsJson = False,
 ) -> None:
-    """List trained weights and the runs that name them, or delete those that no run names.
+    """List trained weights, or delete unused ones.
 
-    Only runs in ATTNX_HOME are looked at. A study names no weights, nor does a run that cannot be read:
-    what they need again is trained again.
+    Weights count as used if a readable run in ATTNX_HOME names them. Studies and unreadable runs do not
+    count: if they need their weights again, the models are trained again.
     """
     from ..store.pruning import list_weights, parse_age
-    from ..store.run_list import lines
+    from ..store.run_list import list_runs
     from ..views.terminal.runs import print_weights, weights_json
 
     age = timedelta(0) if older_than is None else parse_age(older_than)
-    listed = lines()
+    listed = list_runs()
     found = [one for one in list_weights(listed) if datetime.now() - one.written >= age]
     if prune:
-        odd = sum(line.kind == "unreadable" for _, line in listed)
-        if odd:
-            print(f"warning: {odd} runs cannot be read, and count as naming no weights", file=sys.stderr)
+        unreadable = sum(line.kind == "unreadable" for _, line in listed)
+        if unreadable:
+            text = f"{unreadable} stored reports cannot be read; weights that only they use are deleted."
+            warnings.warn(text, AttnxWarning, stacklevel=2)
         _delete([one.folder for one in found if not one.runs], dry_run)
         return
     rows = [(one.folder.name, one.written, one.size, one.runs) for one in found]
@@ -149,4 +168,4 @@ def _delete(folders: "dict[Path, None] | list[Path]", dry_run: bool) -> None:
             delete_folder(folder)
         print(printable(f"{'would delete' if dry_run else 'deleted'} {folder}"))
     if not folders:
-        print("nothing to delete")
+        print("Nothing to delete.")

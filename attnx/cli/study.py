@@ -1,4 +1,4 @@
-"""`attnx study`: a question that takes more than one trained model."""
+"""`attnx study`: an experiment that trains several models."""
 
 import sys
 from pathlib import Path
@@ -15,7 +15,11 @@ from .options import DataDir, Device, Json, Limit, Model, Projection, Seeds, Tas
 def study(
     name: Annotated[
         str,
-        typer.Argument(help="Study, with its options as NAME:key=value.", autocompletion=names_of("study")),
+        typer.Argument(
+            metavar="NAME",
+            help="Study (see 'attnx list studies'); options follow as NAME:key=value.",
+            autocompletion=names_of("study"),
+        ),
     ],
     task: Task = None,
     model: Model = None,
@@ -25,14 +29,16 @@ def study(
     train: Train = None,
     data_dir: DataDir = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder of studies.  [default: studies in ATTNX_HOME]")
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Where studies are stored.  [default: studies in ATTNX_HOME]"),
     ] = None,
     json: Json = False,
     device: Device = None,
 ) -> None:
-    """Carry out a study that trains more than one model, reusing weights that are there.
+    """Run a study, which trains several models per seed.
 
-    It takes as long as its trainings: for every seed two or more, each as long as in `attnx evaluate`.
+    Expect two or more training runs per seed, each as long as in `attnx evaluate`. Stored weights are
+    reused.
 
     Examples:
 

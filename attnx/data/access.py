@@ -1,4 +1,4 @@
-"""Where the files of a dataset come from: a folder, the cache, a package or an address, in this order."""
+"""Finds the files of a dataset: in the user's folder, then in the cache, then by download."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .downloads import sha256_of
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """A folder that holds a dataset, and which bytes these are."""
+    """The folder of a dataset and where its content came from."""
 
     folder: Path
     provenance: dict[str, str]
@@ -25,24 +25,24 @@ class Fetched:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a task finds its files."""
+    """Where tasks find their files."""
 
     directory: Path | None = None
     datasets: Mapping[str, Dataset] = field(default_factory=dict)
     cache: Path | None = None
     offline: bool = False
-    instead: str = ""  # a task that needs no files, for one who cannot get his
+    fallback_task: str = ""  # a task that works without files, named in errors
     progress: Progress = field(default_factory=lambda: Progress("off"), compare=False)
     raw_text: bool = False  # whether examples must keep their texts as the files have them
 
     def __post_init__(self) -> None:
-        """Refuse a data directory that is none: other data would be taken instead, unnoticed."""
+        """Refuse a data directory that does not exist: other data would be used without notice."""
         if self.directory is None:
             return
         if not os.path.isdir(self.directory):
             wrong = "is not a folder" if os.path.exists(self.directory) else "does not exist"
-            raise DataError(f"The data directory '{self.directory}' {wrong} (--data-dir, ATTNX_DATA).")
-        _check_readable(self.directory)
+            raise self._error(f"The data directory '{self.directory}' {wrong} (--data-dir, ATTNX_DATA).")
+        self._check_readable(self.directory)
 
     @classmethod
     def configured(
@@ -51,16 +51,16 @@ class Source:
         cache: Path,
         directory: Path | None = None,
         progress: Progress | None = None,
-        instead: str = "",
+        fallback_task: str = "",
     ) -> Source:
-        """The source the environment asks for: ATTNX_DATA where no directory is given, ATTNX_OFFLINE."""
+        """The source that the arguments and the variables ATTNX_DATA and ATTNX_OFFLINE describe."""
         given = os.environ.get("ATTNX_DATA")
         offline = os.environ.get("ATTNX_OFFLINE", "").lower() not in ("", "0", "false", "no")
         folder = directory or (Path(given) if given else None)
-        return cls(folder, datasets, cache, offline, instead, progress or Progress("off"))
+        return cls(folder, datasets, cache, offline, fallback_task, progress or Progress("off"))
 
     def fetch(self, name: str) -> Fetched:
-        """The folder of a dataset, downloaded when it is nowhere yet."""
+        """The folder of a dataset, downloaded if it is not on this machine."""
         dataset = self.dataset(name)
         found = self._here(name, dataset)
         if found is not None:
@@ -68,7 +68,7 @@ class Source:
         tried = [self._local_failure()]
         for source in dataset.sources:
             if self.cache is None or self.offline:
-                reason = "offline (ATTNX_OFFLINE is set)" if self.offline else "no cache folder to keep it in"
+                reason = "offline (ATTNX_OFFLINE is set)" if self.offline else "no cache folder"
                 tried.append(f"{source.title}: {reason}")
                 continue
             try:
@@ -77,19 +77,18 @@ class Source:
                 tried.append(str(error))
             else:
                 return Fetched(folder, _provenance(name, dataset, source))
-        raise self._unobtainable(name, dataset.expects, tried)
+        raise self.missing(name, "; ".join(tried))
 
     def where(self, name: str) -> Fetched | None:
-        """The folder of a dataset as far as it is on this machine, without downloading anything."""
+        """The folder of a dataset if it is on this machine; nothing is downloaded."""
         return self._here(name, self.dataset(name))
 
     def dataset(self, name: str) -> Dataset:
-        """What the registry says of a dataset; an error names the nearest one."""
+        """A dataset of the registry; an error names the nearest one."""
         if name not in self.datasets:
             known = ", ".join(sorted(self.datasets)) or "none"
-            raise DataError(
-                f"Unknown dataset '{name}'.{did_you_mean(name, self.datasets)} Available: {known}."
-            )
+            nearest = did_you_mean(name, self.datasets)
+            raise self._error(f"Unknown dataset '{name}'.{nearest} Available: {known}.")
         return self.datasets[name]
 
     def _here(self, name: str, dataset: Dataset) -> Fetched | None:
@@ -103,10 +102,10 @@ class Source:
         return next((Fetched(f, _provenance(name, dataset, source)) for f, source in found if f), None)
 
     def local_folder(self, name: str) -> Path | None:
-        """The folder of the data directory that a dataset would be read from."""
+        """The folder of a dataset in the data directory; None if it is not there."""
         if self.directory is None:
             return None
-        if name not in self.datasets:  # only its task knows which files it takes
+        if name not in self.datasets:  # only the task knows which files it reads
             own = self.directory / name
             return own if os.path.isdir(own) else self.directory
         dataset = self.datasets[name]
@@ -120,41 +119,50 @@ class Source:
     def _place(
         self, name: str, layouts: tuple[tuple[str, ...], ...], expects: str
     ) -> tuple[Path, list[Path]] | None:
-        """DIR/name or DIR itself, when all files of one layout are there, and these files."""
+        """DIR/name, or DIR itself, if it holds all files of one layout; and these files."""
         if self.directory is None:
             return None
         own = self.directory / name
         if os.path.isdir(own):
-            _check_readable(own)
-        # Where nothing says which files to expect, a folder of that name is taken as it is.
+            self._check_readable(own)
+        # If no layout says which files to expect, a folder of that name is used as it is.
         places = [(folder, patterns) for folder in (own, self.directory) for patterns in layouts]
         for folder, patterns in places or [(own, ("**/*",))]:
             files = _matching(folder, patterns)
             if files:
                 return folder, files
         if os.path.isdir(own):
-            # A folder of that name was meant to be used: taking other data instead would go unnoticed.
-            raise DataError(f"'{own}' is not a complete '{name}': it must hold {expects}.")
+            # The user meant this folder: other data must not be used without notice.
+            raise self._error(f"'{own}' is not a complete '{name}' dataset: it must hold {expects}.")
         return None
 
-    def _unobtainable(self, name: str, expects: str, tried: list[str]) -> DataError:
-        instead = f"; or choose a task that works offline, such as {self.instead}" if self.instead else ""
-        return DataError(
-            f"Dataset '{name}' cannot be had. Tried: {'; '.join(tried)}. Pass --data-dir or set ATTNX_DATA "
-            f"to a folder with {expects}{instead}."
+    def missing(self, name: str, tried: str = "") -> DataError:
+        """The error of a dataset that is not on this machine; with `tried`, its download failed too."""
+        dataset = self.dataset(name)
+        problem = f"could not be obtained. Tried: {tried}." if tried else "is not on this machine."
+        fetch = (
+            f"Fetch it with 'attnx data fetch {name}', or pass" if dataset.sources and not tried else "Pass"
         )
+        return self._error(
+            f"Dataset '{name}' {problem} {fetch} --data-dir (or set ATTNX_DATA) with a folder that holds "
+            f"{dataset.expects}."
+        )
+
+    def _error(self, problem: str) -> DataError:
+        """An error of missing data that also names a task that works without files."""
+        offline = f" The task {self.fallback_task} needs no files." if self.fallback_task else ""
+        return DataError(f"{problem}{offline}")
+
+    def _check_readable(self, folder: Path) -> None:
+        if not os.access(folder, os.R_OK | os.X_OK):
+            raise self._error(f"Cannot read '{folder}': permission denied. Use another --data-dir.")
 
     def _local_failure(self) -> str:
         return f"'{self.directory}' does not hold it" if self.directory else "no local folder was given"
 
 
-def _check_readable(folder: Path) -> None:
-    if not os.access(folder, os.R_OK | os.X_OK):
-        raise DataError(f"'{folder}' cannot be read: permission denied. Open it, or give another --data-dir.")
-
-
 def _matching(folder: Path, patterns: tuple[str, ...]) -> list[Path]:
-    """The files that match, or none at all when a pattern has no match."""
+    """The files that match; none if one of the patterns has no match."""
     matches = [sorted(path for path in folder.glob(pattern) if os.path.isfile(path)) for pattern in patterns]
     return [path for paths in matches for path in paths] if all(matches) else []
 

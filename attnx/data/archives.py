@@ -1,4 +1,4 @@
-"""Taking files out of an archive that nobody vouches for but its hash."""
+"""Unpacks archives safely: within limits of size, and never outside the target folder."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from ..errors import DataError
 from ..registry.datasets import ArchiveKind, is_inside
 
 CHUNK = 1 << 20
-GZIP = b"\x1f\x8b"  # how such a file begins; it ends with its size
-# What the readers of the standard library raise for an archive that is damaged, encrypted or unknown.
+GZIP = b"\x1f\x8b"  # the first bytes of a gzip file; the last four are its size
+# What the standard library raises for archives that are damaged, encrypted or of an unknown kind.
 _BROKEN = (
     tarfile.TarError,
     zipfile.BadZipFile,
@@ -39,7 +39,7 @@ class Limits:
     total: int = 8 << 30  # bytes
     members: int = 250_000
     ratio: int = 100  # unpacked bytes for every byte of the archive
-    free: int = 1 << 20  # unpacked bytes that need no justification: small text may shrink a lot
+    free: int = 1 << 20  # unpacked bytes allowed in any case: small texts compress well
 
 
 LIMITS = Limits()
@@ -52,9 +52,9 @@ class _Content(Protocol):
 def unpacked_size(
     archive: Path, kind: ArchiveKind, members: Mapping[str, str], limits: Limits = LIMITS
 ) -> int:
-    """About how many bytes the members asked for take, as far as the archive tells beforehand."""
+    """About how many bytes the requested members take, as far as the archive states it."""
     packed = size = archive.stat().st_size
-    with archive.open("rb") as raw, suppress(*_BROKEN):  # whoever unpacks it will say so
+    with archive.open("rb") as raw, suppress(*_BROKEN):  # unpacking it will raise the error
         if kind == "zip" and zipfile.is_zipfile(raw):
             wanted = tuple(members.values()) or ("",)
             entries = zipfile.ZipFile(raw).infolist()
@@ -73,10 +73,10 @@ def extract(
     advance: Callable[[int], None],
     limits: Limits = LIMITS,
 ) -> dict[str, int]:
-    """Write the members asked for, or all, into a folder; return their local names and sizes.
+    """Write the requested members, or all, into a folder; return their local names and sizes.
 
-    `advance` is told the position in the archive. The folder may hold part of the files when this
-    raises: the caller throws it away.
+    `advance` receives the position in the archive. If this raises, the folder may hold part of the files
+    and the caller deletes it.
     """
     try:
         with archive.open("rb") as raw:
@@ -88,7 +88,7 @@ def extract(
             }
     except _BROKEN as error:
         raise _damaged(archive, error) from error
-    except gzip.BadGzipFile as error:  # an OSError, but not one of the disk
+    except gzip.BadGzipFile as error:  # an OSError, but not of the disk
         raise _damaged(archive, error) from error
     if missing := chosen.missing(sizes):
         raise DataError(f"{archive.name} has no member '{missing}'")
@@ -101,7 +101,7 @@ def _damaged(archive: Path, error: Exception) -> DataError:
 
 
 class _Chosen:
-    """The members asked for, and the local name of each."""
+    """The requested members and the local name of each."""
 
     def __init__(self, archive: str, members: Mapping[str, str]) -> None:
         self.archive = archive
@@ -110,7 +110,7 @@ class _Chosen:
         self.folders = {inner: local for local, inner in members.items() if inner.endswith("/")}
 
     def local(self, name: str) -> str | None:
-        """The local name of a member, None when it was not asked for; one that would escape is refused."""
+        """The local name of a requested member, or None; a path outside the folder is refused."""
         if not self.members:
             found: str | None = name
         elif name in self.files:
@@ -123,7 +123,7 @@ class _Chosen:
         return found
 
     def missing(self, written: Mapping[str, int]) -> str:
-        """A member that was asked for and is not there, or nothing."""
+        """A requested member that the archive lacks, or an empty string."""
         for local, inner in self.members.items():
             if not (
                 any(name.startswith(local) for name in written) if local.endswith("/") else local in written
@@ -133,12 +133,12 @@ class _Chosen:
 
 
 class _Budget:
-    """Counts members and unpacked bytes and stops what exceeds the limits."""
+    """Counts members and unpacked bytes, and raises an error above the limits."""
 
-    def __init__(self, packed: int, limits: Limits, tell: Callable[[], None]) -> None:
+    def __init__(self, packed: int, limits: Limits, advance: Callable[[], None]) -> None:
         self.limits = limits
         self.most = min(limits.total, limits.free + packed * limits.ratio)
-        self.tell = tell
+        self.advance = advance
         self.members = self.bytes = 0
 
     def member(self, archive: str) -> None:
@@ -150,9 +150,9 @@ class _Budget:
         self.bytes += count
         if self.bytes > self.most:
             raise DataError(
-                f"{archive} is refused: it unpacks to more than {self.most} bytes, which looks like a trap"
+                f"{archive} is refused: it unpacks to more than {self.most} bytes, too much for its size"
             )
-        self.tell()
+        self.advance()
 
 
 def _entries(
@@ -189,7 +189,7 @@ def _tar_entries(raw: BinaryIO, chosen: _Chosen, budget: _Budget) -> Iterator[tu
             budget.member(chosen.archive)
             local = None if entry.isdir() else chosen.local(entry.name)
             if local is None:
-                # Passing over a member unpacks it all the same.
+                # Skipping a member unpacks it too.
                 budget.spend(entry.size, chosen.archive)
                 continue
             content = archive.extractfile(entry) if entry.isreg() and not entry.issparse() else None
@@ -206,7 +206,7 @@ def _write(content: _Content, path: Path, archive: str, budget: _Budget) -> int:
         path.parent.mkdir(parents=True, exist_ok=True)
         file = path.open("xb")
     except (FileExistsError, NotADirectoryError) as error:
-        raise DataError(f"{archive} is refused: it holds '{path.name}' twice") from error
+        raise DataError(f"{archive} is refused: it contains '{path.name}' twice") from error
     with file:
         while chunk := content.read(CHUNK):
             budget.spend(len(chunk), archive)

@@ -1,4 +1,4 @@
-"""The folder of downloaded datasets: a dataset is in it whole and verified, or not at all."""
+"""The folder of downloaded datasets; each is there complete and verified, or not at all."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import json
 import os
 import re
 import shutil
-import sys
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -17,7 +17,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from ..disk import HIDDEN, check_space
-from ..errors import DataError, MachineError
+from ..errors import AttnxWarning, DataError, MachineError
 from ..progress import Progress, Step
 from ..registry.datasets import SHA256, PackageSource, RemoteSource
 from ..request.spec import canonical_json, digest
@@ -31,10 +31,10 @@ UNFINISHED = re.compile(rf"{re.escape(HIDDEN)}(.+)|\.([0-9a-f]{{64}})\.part")  #
 
 
 class Cache:
-    """Unpacked archives, each in a folder named by the hash of the archive and the members taken.
+    """Unpacked archives, each in a folder named by the hash of the archive and the members used.
 
-    A folder is prepared under a hidden name while a lock is held and renamed when it is complete, so
-    a fetch that was killed leaves nothing that looks like a dataset, and two never meet.
+    A folder is prepared under a hidden name while a lock is held, and renamed when it is complete. So a
+    killed download leaves nothing that looks like a dataset, and two downloads cannot mix.
     """
 
     def __init__(self, root: Path, progress: Progress | None = None) -> None:
@@ -42,23 +42,23 @@ class Cache:
         self.progress = progress or Progress("off")
 
     def folder(self, source: RemoteSource) -> Path:
-        """Where a source's files are, or would be."""
+        """The folder where the files of a source belong."""
         return self.root / f"{source.slug}-{digest(source.sha256, canonical_json(source.members))}"
 
     def find(self, source: RemoteSource) -> Path | None:
-        """The folder of a source that is here complete, or None."""
+        """The folder of a source if it is complete, otherwise None."""
         folder = self.folder(source)
         try:
             files = _manifest(folder)["files"]
-            wrong = next((name for name, kept in files.items() if not _is_kept(folder / name, kept)), "")
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):  # no manifest, or not one of ours
+            changed = next((name for name, state in files.items() if not _is_same(folder / name, state)), "")
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):  # no manifest, or not ours
             return None
-        if wrong:
-            _tell_changed(folder / wrong)
-        return folder if files and not wrong else None
+        if changed:
+            _warn_changed(folder / changed)
+        return folder if files and not changed else None
 
     def obtain(self, source: RemoteSource, label: str) -> Path:
-        """The folder of a source, downloaded, verified and unpacked unless it is here."""
+        """The folder of a source; downloaded, verified and unpacked if it is not here."""
         try:
             self.root.mkdir(parents=True, exist_ok=True)
             self._clear_abandoned()
@@ -67,34 +67,36 @@ class Cache:
                 return self.find(source) or self._fetch(source, label)
         except OSError as error:
             reason = error.strerror or str(error)
-            raise MachineError(f"{source.title}: cannot write to '{self.root}': {reason}.") from error
+            raise MachineError(
+                f"{source.title}: cannot write to '{self.root}': {reason}. Set ATTNX_HOME to another folder."
+            ) from error
 
     def _clear_abandoned(self) -> None:
-        """Delete what killed fetches left: nobody holds its lock."""
+        """Delete what killed downloads left behind: nobody holds its lock."""
         for path in self.root.glob(f"{HIDDEN}*"):
             with suppress(Timeout), FileLock(self._lock(path.name.removeprefix(HIDDEN)), timeout=0):
                 _delete(path)
 
     def remove(self, source: RemoteSource) -> int:
-        """Delete what is kept of a source, and return how many bytes that frees."""
+        """Delete all files of a source; return the number of bytes freed."""
         paths = (self._hidden(source.sha256), self.folder(source), self._part(source))
         return sum(self._remove(path, source.sha256, source.title) for path in paths)
 
     def remove_rest(self) -> int:
-        """Delete downloads that no source accounts for, such as earlier versions; return the bytes freed.
+        """Delete downloads that belong to no source, e.g. of earlier versions; return the bytes freed.
 
-        A user may keep files of his own here: what was not written by this class is left alone.
+        Files that this class did not write are left alone.
         """
         freed = 0
         for path in sorted(self.root.glob("*")):
             if unfinished := UNFINISHED.fullmatch(path.name):
                 freed += self._remove(path, unfinished[1] or unfinished[2], path.name)
-            elif os.path.isfile(path / MANIFEST):  # False, too, for a folder that may not be read
+            elif os.path.isfile(path / MANIFEST):  # also False for a folder without read permission
                 freed += self._remove(path, _archive_of(path), path.name)
         return freed
 
     def _remove(self, path: Path, sha256: str, title: str) -> int:
-        """Delete a folder or a partial download of an archive that nobody is fetching."""
+        """Delete a folder or a partial download that no process is writing."""
         hidden = self._hidden(sha256)
         try:
             if not path.exists():
@@ -106,44 +108,44 @@ class Cache:
                     return freed
                 if path != hidden:
                     _delete(hidden)
-                    path.rename(hidden)  # half a deletion must not look complete either
+                    path.rename(hidden)  # a half-deleted folder must not look complete
                 _delete(hidden)
         except Timeout as error:
-            raise DataError(f"{title} is being fetched by another process; try again later") from error
+            raise DataError(f"Another process is downloading {title}. Try again later.") from error
         except OSError as error:
-            raise DataError(f"cannot delete '{path}': {error.strerror or error}") from error
+            raise DataError(f"Cannot delete '{path}': {error.strerror or error}.") from error
         return freed
 
     def _fetch(self, source: RemoteSource, label: str) -> Path:
         final, hidden = self.folder(source), self._hidden(source.sha256)
-        _delete(hidden)  # of a fetch that was killed
+        _delete(hidden)  # of a killed download
         hidden.mkdir()
         try:
-            self._check_room(source)
+            self._check_download_space(source)
             archive = self._download(source, label, hidden)
-            self._check_unpacked_room(source, archive)
+            self._check_unpacking_space(source, archive)
             files = hidden / "files"
             files.mkdir()
             with self._stage(f"{label}: unpacking", archive.stat().st_size) as advance:
                 names = extract(archive, source.archive, source.members, files, advance)
-            kept = {name: _kept(files / name) for name in names}
-            manifest = {"source": source.provenance, "files": kept}
+            states = {name: _state(files / name) for name in names}
+            manifest = {"source": source.provenance, "files": states}
             (files / MANIFEST).write_text(canonical_json(manifest), encoding="utf-8")
-            if final.exists():  # damaged, or it would have been found
+            if final.exists():  # damaged, otherwise it would have been found
                 final.rename(hidden / "damaged")
             files.rename(final)
         finally:
             _delete(hidden)
         return final
 
-    def _check_room(self, source: RemoteSource) -> None:
-        """Refuse a disk without room for an archive and what is in it, which takes as much at least."""
+    def _check_download_space(self, source: RemoteSource) -> None:
+        """Refuse a disk without space for an archive and its content, which takes at least as much."""
         part = self._part(source)
         have = part.stat().st_size if part.exists() else 0
         check_space(self.root, 2 * (source.bytes or 0) - have, source.title, "ATTNX_HOME")
 
-    def _check_unpacked_room(self, source: RemoteSource, archive: Path) -> None:
-        """Refuse a disk without room for what is in an archive, which stays for the next attempt."""
+    def _check_unpacking_space(self, source: RemoteSource, archive: Path) -> None:
+        """Refuse a disk without space for the content of an archive; keep the archive for the next try."""
         try:
             size = unpacked_size(archive, source.archive, source.members)
             check_space(self.root, size, f"{source.title}, unpacked,", "ATTNX_HOME")
@@ -153,7 +155,7 @@ class Cache:
             raise
 
     def _download(self, source: RemoteSource, label: str, hidden: Path) -> Path:
-        """The verified archive, inside the hidden folder."""
+        """Download the archive into the hidden folder and verify it."""
         with self._stage(f"{label}: downloading {source.title}", source.bytes or 0) as advance:
             if isinstance(source, PackageSource):
                 fresh = Path(tempfile.mkdtemp(dir=hidden))
@@ -168,12 +170,12 @@ class Cache:
 
     @contextmanager
     def _alone(self, source: RemoteSource, label: str) -> Iterator[None]:
-        """Hold the source's lock; wait for another process that fetches the same."""
+        """Hold the lock of a source; wait while another process downloads it."""
         lock = FileLock(self._lock(source.sha256))
         try:
             lock.acquire(timeout=0)
         except Timeout:
-            with self.progress.stage(f"{label}: waiting for another process that fetches it", 1) as step:
+            with self.progress.stage(f"{label}: waiting for another process that downloads it", 1) as step:
                 while not lock.is_locked:
                     try:
                         lock.acquire(timeout=1)
@@ -186,12 +188,12 @@ class Cache:
 
     @contextmanager
     def _stage(self, label: str, size: int) -> Iterator[Callable[[int], None]]:
-        """A stage of the progress told in megabytes, from positions that may go back."""
+        """A progress stage in megabytes, from positions that may go back."""
         total = max(1, round(size / MEGABYTE))
         with self.progress.stage(label, total) as step:
             yield _Megabytes(step, total)
 
-    # What is unfinished is named by the archive: two choices of members share one partial download.
+    # Partial downloads are named by the archive, so that two choices of members share one.
 
     def _part(self, source: RemoteSource) -> Path:
         return self.root / f".{source.sha256}.part"
@@ -207,40 +209,41 @@ class _Megabytes:
     """Turns positions in bytes into steps of whole megabytes."""
 
     def __init__(self, step: Step, total: int) -> None:
-        self.step, self.total, self.told = step, total, 0
+        self.step, self.total, self.reported = step, total, 0
 
     def __call__(self, position: int) -> None:
-        # A client keeps a second copy for a moment: no more than all can be done.
+        # A client may hold a second copy for a moment, so the count is capped at the total.
         reached = min(self.total, position // MEGABYTE)
-        if reached > self.told:
-            self.step(reached - self.told, f"{reached} MB")
-            self.told = reached
+        if reached > self.reported:
+            self.step(reached - self.reported, f"{reached} MB")
+            self.reported = reached
 
 
 def _manifest(folder: Path) -> Any:
     return json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
 
 
-def _kept(file: Path) -> list[int | str]:
-    """What a file is known by: its size, the system's time of its last change, and its content."""
+def _state(file: Path) -> list[int | str]:
+    """Size, time of the last change and checksum of a file."""
     stat = file.stat()
     return [stat.st_size, stat.st_ctime_ns, sha256_of(file)]
 
 
-def _is_kept(file: Path, kept: Sequence[Any]) -> bool:
-    """Whether a file is what was unpacked; one that was never touched since need not be read for it."""
+def _is_same(file: Path, state: Sequence[Any]) -> bool:
+    """Whether a file is still as it was unpacked; an untouched file need not be read."""
     stat = file.stat()
-    size, changed, sha256 = kept
+    size, changed, sha256 = state
     return bool(stat.st_size == size and (stat.st_ctime_ns == changed or sha256_of(file) == sha256))
 
 
-@cache  # once for every file
-def _tell_changed(file: Path) -> None:
-    print(f"warning: '{file}' is not what was unpacked: fetching it again", file=sys.stderr)
+@cache  # once per file
+def _warn_changed(file: Path) -> None:
+    text = f"'{file}' was changed after it was unpacked; the dataset is downloaded again."
+    warnings.warn(text, AttnxWarning, stacklevel=3)
 
 
 def _archive_of(folder: Path) -> str:
-    """The hash of the archive that a folder was unpacked from; its own name where that cannot be read."""
+    """The hash of the archive of a folder; the folder's name if it cannot be read."""
     try:
         found = str(_manifest(folder)["source"]["sha256"])
     except (OSError, ValueError, KeyError, TypeError):

@@ -1,4 +1,4 @@
-"""Downloading one file from an address, going on where an earlier attempt stopped."""
+"""Downloads one file from a URL, resuming where an earlier attempt stopped."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ..registry.datasets import UrlSource
 if TYPE_CHECKING:
     from requests import Response
 
-CHUNK = 1 << 13  # small: what is read of a chunk when the connection breaks is lost
+CHUNK = 1 << 13  # small, because part of a chunk is lost when the connection breaks
 TIMEOUT = (10.0, 30.0)  # seconds to connect, and between two chunks
 ATTEMPTS = 5
-WINDOW, SLOWEST = 30.0, 500  # seconds over which, and bytes a second that, a server must send at least
+WINDOW, SLOWEST = 30.0, 500  # a server must send SLOWEST bytes per second over WINDOW seconds
 TOO_SLOW = "the server is too slow"
-MOST_BYTES = 16 << 30  # where the registry does not say how many to expect
-Advance = Callable[[int], None]  # is told how many bytes there are by now
+MOST_BYTES = 16 << 30  # if the registry does not state the size
+Advance = Callable[[int], None]  # receives the number of bytes so far
 
 
 def sha256_of(path: Path) -> str:
@@ -31,16 +31,16 @@ def sha256_of(path: Path) -> str:
 
 
 def check_sha256(path: Path, expected: str, title: str) -> None:
-    """Refuse a file that is not the one the registry names."""
+    """Refuse a file whose checksum is not that of the registry."""
     found = sha256_of(path)
     if found != expected:
         raise DataError(f"{title} has sha256 {found}, expected {expected}")
 
 
 def download(source: UrlSource, part: Path, advance: Advance) -> None:
-    """Bring `part` to be the whole, verified file; when this raises, it stays for the next attempt.
+    """Download into `part` until it is complete and verified; if this raises, the next attempt resumes it.
 
-    A file that is complete but wrong is deleted: going on from it would never end well.
+    A complete file with a wrong checksum is deleted.
     """
     resumed = part.exists() and part.stat().st_size > 0
     _complete(source, part, advance)
@@ -50,12 +50,12 @@ def download(source: UrlSource, part: Path, advance: Advance) -> None:
         part.unlink()
         if not resumed:
             raise
-        # The first bytes may be of another version of the file.
+        # The first bytes may come from another version of the file.
         download(source, part, advance)
 
 
 def _complete(source: UrlSource, part: Path, advance: Advance) -> None:
-    """Ask for what is missing until it is all there, as long as every attempt brings something."""
+    """Request the rest of the file until it is complete, as long as each attempt brings some bytes."""
     import requests
 
     for attempt in range(ATTEMPTS):
@@ -72,20 +72,18 @@ def _complete(source: UrlSource, part: Path, advance: Advance) -> None:
 def _request(source: UrlSource, part: Path, have: int, advance: Advance) -> None:
     import requests
 
-    # Without encoding, so that the bytes written are the bytes hashed and counted.
+    # Without compression, so that the bytes written are the bytes hashed and counted.
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
     with requests.get(source.url, headers=headers, stream=True, timeout=TIMEOUT) as response:
-        if (
-            response.status_code == 416
-        ):  # nothing beyond what is here: whole, or too long, as the hash will say
+        if response.status_code == 416:  # no more bytes: the checksum will tell whether these are right
             return
         if not response.ok:
             raise DataError(f"{source.url} answered HTTP {response.status_code} {response.reason}".rstrip())
-        goes_on = response.status_code == 206 and _range_start(response) == have
-        if response.status_code == 206 and not goes_on:
-            part.unlink()  # an answer to another question
-            raise requests.ConnectionError("the server sent another range than asked for")
-        _append(response, source, part, have if goes_on else 0, advance)
+        resumes = response.status_code == 206 and _range_start(response) == have
+        if response.status_code == 206 and not resumes:
+            part.unlink()  # bytes that were not requested
+            raise requests.ConnectionError("the server sent another range than requested")
+        _append(response, source, part, have if resumes else 0, advance)
 
 
 def _append(response: Response, source: UrlSource, part: Path, have: int, advance: Advance) -> None:
@@ -97,7 +95,7 @@ def _append(response: Response, source: UrlSource, part: Path, have: int, advanc
         advance(have)
         try:
             slow = _Slowness(have)
-            while chunk := response.raw.read1(CHUNK, decode_content=False):  # as it comes, were it one byte
+            while chunk := response.raw.read1(CHUNK, decode_content=False):  # whatever has arrived
                 have += len(chunk)
                 slow.check(have)
                 if have > most:
@@ -108,13 +106,13 @@ def _append(response: Response, source: UrlSource, part: Path, have: int, advanc
             raise requests.ConnectionError(error) from error
     if have > most:
         part.unlink()
-        raise DataError(f"{source.url} sends more than the {most} bytes expected")
+        raise DataError(f"{source.url} sends more than the expected {most} bytes")
     if source.bytes and have < source.bytes:
         raise requests.ConnectionError(f"the body ended after {have} of {source.bytes} bytes")
 
 
 class _Slowness:
-    """Gives up on a server that sends hardly anything for a while."""
+    """Gives up on a server that is too slow for WINDOW seconds."""
 
     def __init__(self, have: int) -> None:
         self.since, self.had = time.monotonic(), have
@@ -131,7 +129,7 @@ class _Slowness:
 
 
 def _range_start(response: Response) -> int:
-    """Where a partial answer starts, or -1."""
+    """The first byte of a partial answer, or -1."""
     with contextlib.suppress(ValueError):
         return int(response.headers.get("Content-Range", "").removeprefix("bytes ").partition("-")[0])
     return -1
@@ -144,8 +142,8 @@ def _explain(error: Exception, source: UrlSource, have: int) -> str:
     if "timed out" in str(error).lower():
         reason = "no answer in time"
     elif isinstance(error, requests.ConnectionError):
-        reason = "the connection failed or broke off"
+        reason = "the connection failed"
     if TOO_SLOW in str(error):
         reason = str(error)
-    kept = f" ({have} bytes are kept and the next attempt goes on from there)" if have else ""
-    return f"{source.url}: {reason}{kept}"
+    resumable = f" ({have} bytes are stored; the next attempt resumes from there)" if have else ""
+    return f"{source.url}: {reason}{resumable}"

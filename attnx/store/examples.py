@@ -1,4 +1,4 @@
-"""The examples of a run on disk: numbers as safetensors, texts as compressed JSON lines, nothing pickled."""
+"""Stores the examples of a run: numbers as safetensors, texts as compressed JSON lines; no pickle."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SCHEMA = 1
 
 @dataclass(frozen=True, slots=True)
 class StoredExamples:
-    """The examples in the folder of a run, read when they are asked for."""
+    """The examples in the folder of a run, read when they are needed."""
 
     folder: Path
 
@@ -32,7 +32,7 @@ class StoredExamples:
 
 
 def write_examples(examples: Examples, folder: Path) -> None:
-    """Write two files into a folder."""
+    """Write the numbers and the texts of examples into a folder, as two files."""
     from safetensors.numpy import save
 
     about = {
@@ -69,7 +69,7 @@ def write_examples(examples: Examples, folder: Path) -> None:
     arrays = {name: np.ascontiguousarray(array) for name, array in numbers.items()}
     whole = save(arrays, {"about": json.dumps(about, ensure_ascii=False)})
     (folder / NUMBERS).write_bytes(whole)
-    # without a time in it, so that the same examples are the same bytes
+    # no time stamp, so that equal examples give equal bytes
     lines = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in _lines(examples))
     (folder / TEXTS).write_bytes(gzip.compress(lines.encode(), mtime=0))
 
@@ -88,7 +88,7 @@ def _lines(examples: Examples) -> Iterable[dict[str, Any]]:
 
 
 def read_examples(folder: Path) -> Examples:
-    """The examples that were written into a folder."""
+    """Read the examples that were written into a folder."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -102,18 +102,18 @@ def read_examples(folder: Path) -> Examples:
         return _examples(about, numbers, texts)
     except FileNotFoundError as error:
         raise DataError(
-            f"No examples are kept in '{folder}': evaluate again with --keep values, or --keep all."
+            f"'{folder}' has no stored examples. Evaluate again with --keep values or --keep all."
         ) from error
     except (SafetensorError, OSError, EOFError, KeyError, TypeError, ValueError) as error:
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
         raise DataError(
-            f"The examples in '{folder}' are damaged ({reason}): evaluate again with --fresh."
+            f"The examples in '{folder}' are damaged ({reason}). Evaluate again with --fresh."
         ) from error
 
 
 def _examples(about: dict[str, Any], numbers: dict[str, Array], texts: list[dict[str, Any]]) -> Examples:
     if about["schema"] != SCHEMA:
-        raise ValueError(f"they have layout {about['schema']}, this version reads {SCHEMA}")
+        raise ValueError(f"schema {about['schema']} is not {SCHEMA}, which this version reads")
     whole = about["keep"] == "all"
     return Examples(
         label_names=tuple(about["label_names"]),
@@ -141,13 +141,13 @@ def _examples(about: dict[str, Any], numbers: dict[str, Array], texts: list[dict
                 key: numbers[f"drawn.{name}.{key}"] if texts is None else tuple(texts)
                 for key, texts in kept.items()
             }
-            for name, kept in about.get("drawn", {}).items()  # runs from before there were any have none
+            for name, kept in about.get("drawn", {}).items()  # older runs have none
         },
     )
 
 
 def _pictures(numbers: dict[str, Array]) -> dict[int, bytes]:
-    """PNG files by row, from all of them behind one another."""
+    """PNG files by row, cut from one array of bytes."""
     if "pictures.rows" not in numbers:
         return {}
     files = np.split(numbers["pictures.files"], numbers["pictures.sizes"].cumsum()[:-1])
@@ -162,8 +162,8 @@ def _rationale(text: dict[str, Any]) -> tuple[bool, ...] | None:
     return tuple(unit in marked for unit in range(len(text["units"])))
 
 
-def kept_level(folder: Path) -> Keep:
-    """How much a run's folder keeps of its examples."""
+def stored_level(folder: Path) -> Keep:
+    """How much of its examples a run has stored."""
     from safetensors import SafetensorError, safe_open
 
     try:

@@ -1,4 +1,4 @@
-"""The folder of everything attnx keeps."""
+"""The folder where attnx stores everything."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ import platformdirs
 
 
 def home() -> Path:
-    """The folder of everything attnx keeps: ATTNX_HOME, or the user's cache folder."""
+    """The folder where attnx stores everything: ATTNX_HOME, or the user's cache folder."""
     given = os.environ.get("ATTNX_HOME")
     return Path(given) if given else platformdirs.user_cache_path("attnx")

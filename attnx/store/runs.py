@@ -1,27 +1,28 @@
-"""Reports of finished runs and studies, one folder each."""
+"""Writes and reads the reports of runs and studies, one folder each."""
 
 from __future__ import annotations
 
 import os
-import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from ..disk import in_the_way, write_file, written_aside
-from ..errors import DataError, UsageError, did_you_mean
+from ..errors import AttnxWarning, DataError
 from ..request.keep_levels import LEVELS, Keep
 from ..request.spec import digest
 from ..results.examples import Examples
 from ..results.report import Report
 from ..results.study import StudyReport
-from .examples import StoredExamples, kept_level, write_examples
+from .examples import StoredExamples, stored_level, write_examples
+from .find_by_name import find_by_name
 from .home import home
 from .seals import read_sealed, seal
 
 REPORT, STUDY = "report.json", "study.json"
-PAGE = "report.html"  # of either
-UNREADABLE = "is damaged, edited, or of another version of attnx"
+PAGE = "report.html"  # of a run or a study
+UNREADABLE = "is damaged, was edited, or comes from another version of attnx"
 
 
 class Runs:
@@ -31,45 +32,38 @@ class Runs:
         self.root = root or home() / "runs"
 
     def find(self, fingerprint: str, keep: Keep = "none") -> Report | None:
-        """The report of a run; None where there is none that this version can read, or that keeps less."""
+        """The report of a run; None if it is missing, unreadable, or stores less than `keep`."""
         folder = self.folder(fingerprint)
         if os.path.isfile(folder):
             raise in_the_way(folder)
         report = read_report(folder)
         if report is None or report.fingerprint != fingerprint:
             if os.path.isfile(folder / REPORT):
-                print(
-                    f"warning: '{folder / REPORT}' is not what was written: computing again", file=sys.stderr
+                warnings.warn(
+                    f"'{folder / REPORT}' {UNREADABLE}; the run is computed again.",
+                    AttnxWarning,
+                    stacklevel=2,
                 )
             return None
-        kept = kept_level(folder) if keep != "none" else keep
-        return report if LEVELS.index(kept) >= LEVELS.index(keep) else None
+        stored = stored_level(folder) if keep != "none" else keep
+        return report if LEVELS.index(stored) >= LEVELS.index(keep) else None
 
     def open(self, name: str) -> tuple[Path, Report]:
-        """A run by its name, the beginning of it, or its folder."""
-        folder = Path(name) if os.path.isfile(Path(name) / "report.json") else self._named(name)
+        """A run by its name, the first characters of its name, or its folder."""
+        folder = Path(name) if os.path.isfile(Path(name) / REPORT) else self._named(name)
         report = read_report(folder)
         if report is None:
-            raise DataError(
-                f"The report in '{folder}' is damaged, or of another version of attnx: evaluate again."
-            )
+            raise unreadable(folder)
         return folder, report
 
     def _named(self, name: str) -> Path:
-        known = self.names()
-        found = [other for other in known if other.startswith(name)] if name else []
-        if name in known or len(found) == 1:
-            return self.folder(name if name in known else found[0])
-        if found:
-            raise UsageError(f"'{name}' begins the names of {len(found)} runs: {', '.join(found[:5])}.")
-        hint = did_you_mean(name, known) or (f" There are {len(known)}: see 'attnx runs'." if known else "")
-        raise UsageError(f"No run '{name}' in '{self.root}'.{hint}")
+        return find_by_name(name, map(self.folder, self.names()), "run", self.root)
 
     def names(self) -> list[str]:
         """The names of finished runs, newest first."""
         written: dict[str, float] = {}
-        for path in self.root.glob("[!.]*/report.json"):
-            with suppress(FileNotFoundError):  # removed, or replaced by another writer, just now
+        for path in self.root.glob(f"[!.]*/{REPORT}"):
+            with suppress(FileNotFoundError):  # deleted or replaced by another process just now
                 written[path.parent.name] = path.stat().st_mtime
         return sorted(written, key=written.__getitem__, reverse=True)
 
@@ -88,28 +82,34 @@ class Runs:
         return final
 
     def __iter__(self) -> Iterator[Report]:
-        """Finished runs, newest first; one that cannot be read is told."""
+        """Finished runs, newest first; a run that cannot be read is skipped with a warning."""
         for name in self.names():
             report = read_report(self.folder(name))
             if report is not None:
                 yield report
-            elif os.path.isfile(self.folder(name) / REPORT):  # or it was deleted just now
-                print(f"warning: '{self.folder(name) / REPORT}' {UNREADABLE}: left out", file=sys.stderr)
+            elif os.path.isfile(self.folder(name) / REPORT):  # otherwise it was deleted just now
+                text = f"'{self.folder(name) / REPORT}' {UNREADABLE}; the run is left out."
+                warnings.warn(text, AttnxWarning, stacklevel=2)
+
+
+def unreadable(folder: Path) -> DataError:
+    """The error of a report that is stored but cannot be read."""
+    return DataError(f"The report in '{folder}' {UNREADABLE}. Evaluate again.")
 
 
 def read_report(folder: Path) -> Report | None:
-    """A report, or None where no file is, or one of another version, damaged or edited."""
+    """The report of a run; None if it is missing, damaged, edited or from another version."""
     report = read_sealed(folder, REPORT, Report.from_json, lambda found: found.fingerprint)
     return report and report.with_examples(StoredExamples(folder))
 
 
 def read_study(folder: Path) -> StudyReport | None:
-    """A study's report, or None as for a run's."""
+    """The report of a study; None if it is missing, damaged, edited or from another version."""
     return read_sealed(folder, STUDY, StudyReport.from_json, _study_name)
 
 
 def write_study(report: StudyReport, root: Path) -> Path:
-    """Write a study's report into a folder named by what was asked."""
+    """Write the report of a study into a folder that is named by the study and its settings."""
     final = root / _study_name(report)
     with written_aside(final) as folder:
         (folder / STUDY).write_text(report.to_json(), encoding="utf-8")
@@ -124,7 +124,7 @@ def _study_name(report: StudyReport) -> str:
 
 
 def write_page(report: Report | StudyReport, folder: Path) -> None:
-    """Write the page of a report into its folder: it can be made again from the rest at any time."""
+    """Write the HTML page of a report into its folder; it can be rebuilt from the other files."""
     text = report.to_html()
-    with suppress(FileNotFoundError):  # another writer of the same run is replacing the folder
+    with suppress(FileNotFoundError):  # another process is replacing the folder
         write_file(folder / PAGE, text, hidden_in=folder.parent)

@@ -1,4 +1,4 @@
-"""Seals: what the files of a folder must be for them to be what was written."""
+"""Checksums of the files of a stored folder, so that damaged or edited files are noticed."""
 
 from __future__ import annotations
 
@@ -23,32 +23,32 @@ Read = TypeVar("Read")
 
 
 def seal(folder: Path, name: str) -> None:
-    """Write down what a folder is called and what every file in it holds."""
+    """Write the name of a folder and the checksum of every file in it."""
     files = {file.name: sha256_of(file) for file in sorted(folder.iterdir())}
     text = json.dumps({"name": name, "sha256": files}, indent=1) + "\n"
     (folder / SEAL).write_text(text, encoding="utf-8")
 
 
 def check_seal(folder: Path, files: Iterable[str]) -> str:
-    """The name under which a folder was sealed; ValueError where one of these files is not what was."""
-    kept = json.loads((folder / SEAL).read_text(encoding="utf-8"))
+    """The name that a folder was sealed with; ValueError if one of these files has changed since."""
+    sealed = json.loads((folder / SEAL).read_text(encoding="utf-8"))
     for file in files:
-        if kept["sha256"][file] != sha256_of(folder / file):
-            raise ValueError(f"{file} is not what was written")
-    return str(kept["name"])
+        if sealed["sha256"][file] != sha256_of(folder / file):
+            raise ValueError(f"{file} was changed after it was written")
+    return str(sealed["name"])
 
 
 def read_sealed(
     folder: Path, file: str, read: Callable[[str], Read], name: Callable[[Read], str]
 ) -> Read | None:
-    """What a sealed file holds; None where it is missing, damaged, edited or of another version.
+    """The content of a sealed file; None if it is missing, damaged, edited or from another version.
 
-    `name` is what the seal must call it.
+    `name` gives the name that the seal must have.
     """
     while True:
         before = _which(folder)
         found = _read(folder, file, read, name)
-        if found is not None or _which(folder) == before:  # or a writer has just replaced the folder
+        if found is not None or _which(folder) == before:  # otherwise another process has just replaced it
             return found
 
 
@@ -61,7 +61,7 @@ def _read(folder: Path, file: str, read: Callable[[str], Read], name: Callable[[
 
 
 def _which(folder: Path) -> int:
-    """What tells a folder from another of the same name."""
+    """The inode of a folder: it changes when another folder takes its place."""
     try:
         return folder.stat().st_ino
     except OSError:

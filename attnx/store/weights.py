@@ -1,17 +1,18 @@
-"""Trained weights, and those of trainings that go on, never unpickled."""
+"""Stores trained weights, and checkpoints of training runs that have not finished, without pickle."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
-import sys
+import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..disk import delete_folder, in_the_way, write_file, written_aside
+from ..errors import AttnxWarning
 from ..request.spec import digest
 from .home import home
 
@@ -19,24 +20,24 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 FILE = "weights.safetensors"
-CHECKPOINTS = ".checkpoints"  # the folder of them beside the weights
+CHECKPOINTS = ".checkpoints"  # a folder inside that of the weights
 
 
 class Weights:
-    """Trained weights as safetensors with their training record, named by what determines them."""
+    """Trained weights as safetensors with their training record, one folder per key."""
 
-    what, remedy = "weights", "training again"
+    what, remedy = "weights", "the model is trained again"
 
     def __init__(self, root: Path | None = None) -> None:
         self.root = root or home() / "weights"
 
     @property
     def checkpoints(self) -> Checkpoints:
-        """Where the trainings of these weights keep how far they are."""
+        """The checkpoints of training runs that will produce these weights."""
         return Checkpoints(self.root / CHECKPOINTS)
 
     def find(self, key: str) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
-        """Weights and their record; None where there are none, or damaged ones, which is told."""
+        """Weights and their record; None if there are none, or damaged ones, with a warning."""
         from safetensors import SafetensorError, safe_open
 
         if os.path.isfile(self.root / key):
@@ -44,29 +45,29 @@ class Weights:
         try:
             with safe_open(self.root / key / FILE, framework="pt") as file:
                 state = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-                kept = file.metadata() or {}
-            if kept["seal"] != _seal(key, state, kept["record"]):
-                raise ValueError("not what was written")
-            return state, json.loads(kept["record"])
-        except FileNotFoundError:  # another writer may be replacing it
+                stored = file.metadata() or {}
+            if stored["seal"] != _seal(key, state, stored["record"]):
+                raise ValueError("the content does not match its checksum")
+            return state, json.loads(stored["record"])
+        except FileNotFoundError:  # or another process is replacing it
             return None
         except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
             self.warn_damaged(key, error)
             return None
 
     def warn_damaged(self, key: str, error: Exception) -> None:
-        """Warn that the weights of this name are as good as none."""
+        """Warn that the weights of this key are damaged and will not be used."""
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
-        said = f"warning: damaged {self.what} in '{self.root / key}' ({reason}): {self.remedy}"
-        print(said, file=sys.stderr)
+        text = f"The {self.what} in '{self.root / key}' cannot be read ({reason}); {self.remedy}."
+        warnings.warn(text, AttnxWarning, stacklevel=3)
 
     def keep(self, key: str, state: Mapping[str, Tensor], record: Mapping[str, Any]) -> bool:
-        """Write weights, if there is room: without, what was trained is used all the same, and told."""
+        """Write weights; if that fails, warn and return False, so that the work can go on."""
         try:
             self.write(key, state, record)
         except OSError as error:
-            reason = error.strerror or error
-            print(f"warning: {self.what} not kept in '{self.root}' ({reason}): going on", file=sys.stderr)
+            text = f"The {self.what} could not be saved in '{self.root}': {error.strerror or error}."
+            warnings.warn(text, AttnxWarning, stacklevel=2)
             return False
         return True
 
@@ -75,24 +76,24 @@ class Weights:
             (folder / FILE).write_bytes(_whole(key, state, record))
 
     def delete(self, key: str) -> None:
-        """Delete the weights of this name, if there are any."""
-        with suppress(OSError):  # they are in nobody's way, and may be cleared away another time
+        """Delete the weights of this key, if there are any."""
+        with suppress(OSError):  # they do no harm and can be deleted later
             if (self.root / key).is_dir():
                 delete_folder(self.root / key)
 
 
 class Checkpoints(Weights):
-    """Where trainings are that have not ended, in the same way as weights and under their names."""
+    """Checkpoints of training runs that have not finished, stored like weights and under their keys."""
 
-    what, remedy = "checkpoint", "training from the start"
+    what, remedy = "checkpoint", "training starts from the beginning"
 
     def write(self, key: str, state: Mapping[str, Tensor], record: Mapping[str, Any]) -> None:
-        """Write a checkpoint over the last one: there is one of them at every moment."""
+        """Replace the last checkpoint; a complete one exists at every moment."""
         write_file(self.root / key / FILE, _whole(key, state, record))
 
 
 def _whole(key: str, state: Mapping[str, Tensor], record: Mapping[str, Any]) -> bytes:
-    """Tensors, record and seal as the bytes of one file."""
+    """Tensors, record and checksum as the bytes of one file."""
     from safetensors.torch import save
 
     tensors = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in state.items()}
@@ -101,7 +102,7 @@ def _whole(key: str, state: Mapping[str, Tensor], record: Mapping[str, Any]) -> 
 
 
 def _seal(key: str, state: Mapping[str, Tensor], record: str) -> str:
-    """What weights, their record and their name must agree with."""
+    """The checksum of weights, their record and their key."""
     return digest(key, tensors_hash(state), record)
 
 
