@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .api.compare import compare
     from .api.evaluate import evaluate
     from .api.experiment import experiment
+    from .api.explain import explain
     from .api.fetch_dataset import fetch_dataset
     from .api.load import load
     from .api.reproduce import reproduce
@@ -58,6 +59,7 @@ _MODULES = {
     "api.reproduce": ("reproduce",),
     "api.experiment": ("experiment",),
     "api.load": ("load",),
+    "api.explain": ("explain",),
     "api.check": ("check",),
     "api.compare": ("compare",),
     "api.fetch_dataset": ("fetch_dataset",),
@@ -106,6 +108,7 @@ __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
     "reproduce",
     "experiment",
     "load",
+    "explain",
     "compare",
     "wrap",
     "check",

@@ -1,4 +1,4 @@
-"""`attnx.experiment`: a table or figure of a paper as the registry has it."""
+"""`attnx.experiment`: a table or figure of a paper as the registry describes it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,19 @@ if TYPE_CHECKING:
 
 
 def experiment(name: str) -> Experiment:
-    """A table or figure of a paper as the registry has it: its grid, its values and its claims."""
+    """Look up a table or figure of a paper: its grid, its published values and its claims.
+
+    `attnx.reproduce` runs it.
+
+    Args:
+        name: its name, as `attnx reproduce --list` shows it.
+
+    Returns:
+        The entry of the registry.
+
+    Raises:
+        UsageError: there is no experiment of this name.
+    """
     from ..request.experiment import find_experiment
 
     return find_experiment(installed_here().registry.experiments, name)

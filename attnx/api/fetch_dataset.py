@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..host.catalog import Catalog
 from ..progress import Progress
-from .setup import find_source
+from .setup import find_source, installed_here
 
 
 def fetch_dataset(name: str) -> Path:
-    """The folder of a dataset of the registry, fetched when it is not on this machine yet."""
-    return find_source(Catalog.installed(), None, Progress()).fetch(name).folder
+    """Give the folder of a dataset, and fetch the dataset first if it is not on this machine.
+
+    Args:
+        name: the name of the dataset, as `attnx data list` shows it.
+
+    Returns:
+        The folder with its files.
+
+    Raises:
+        UsageError: the registry has no dataset of this name.
+        DataError: the dataset could not be fetched, or its files are damaged.
+    """
+    return find_source(installed_here(), None, Progress()).fetch(name).folder

@@ -1,19 +1,19 @@
-"""Opening what is there: a finished run, a model by name, the examples of a task."""
+"""`attnx.load`: a stored run, to read, to predict and to explain; and what else is opened by name."""
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import UsageError
 from ..host.catalog import Catalog
 from ..progress import Progress
+from ..request.objects import Objects
 from ..request.resolve import find_part, resolve
 from ..request.spec import Choice, Limit, RunSpec
+from .setup import find_source, installed_here
 
 if TYPE_CHECKING:
-    from ..data.access import Source
     from ..run.loaded_run import Run
     from ..types import TaskData
 
@@ -25,21 +25,25 @@ def load(
     data_dir: str | Path | None = None,
     progress: bool = True,
 ) -> Run:
-    """A finished run by its name, the beginning of it, or its folder: to read, to predict, to explain.
+    """Load a stored run: read its report and examples, predict and explain with its model.
 
-    Its model comes from the weights that are kept, or is trained again, which is told.
+    The model comes from the stored weights. If they were deleted, it is trained again, with a warning.
 
     Args:
-        run: as `attnx runs` names it; the first characters are enough where no other run has them.
+        run: the name of the run as `attnx runs` lists it, the first characters of it, or its folder.
         out: the folder of runs; by default `runs` in ATTNX_HOME.
         data_dir: a folder with datasets of your own.
-        progress: show progress where a model is trained again.
+        progress: whether progress is shown when the model is trained again.
+
+    Returns:
+        The run, with its `report`, its `examples`, and `predict` and `explain`.
+
+    Raises:
+        UsageError: there is no such run, or several begin with these characters.
+        PluginError: a plugin that the run used is missing or broken.
     """
-    catalog = Catalog.installed()
-    for text in catalog.warnings:
-        warnings.warn(text, stacklevel=2)
     shown = Progress("auto" if progress else "off")
-    return load_run(run, catalog, out=out, data_dir=data_dir, progress=shown)
+    return load_run(run, installed_here(), out=out, data_dir=data_dir, progress=shown)
 
 
 def load_run(
@@ -48,9 +52,10 @@ def load_run(
     *,
     out: str | Path | None = None,
     data_dir: str | Path | None = None,
+    device: str | None = None,
     progress: Progress | None = None,
 ) -> Run:
-    """A finished run with what makes its model again."""
+    """Load a stored run with what is needed to make its model again, on its own device or another."""
     from ..store.runs import Runs
 
     folder, report = Runs(Path(out) if out else None).open(str(run))
@@ -61,38 +66,37 @@ def load_run(
     fields = {"explanations", "references", "metrics"}  # those of the report need not be installed any more
     asked = RunSpec.model_validate(report.spec.model_dump(exclude=fields))
     try:
-        plan = resolve(asked, catalog)
+        plan = resolve(asked if device is None else asked.model_copy(update={"device": device}), catalog)
     except UsageError:
         if not report.fingerprint.startswith("object-"):
             raise
         plan = None
-    return Run(plan, catalog, _source(catalog, data_dir, shown), shown, report, folder)
+    return Run(plan, catalog, find_source(catalog, data_dir, shown), shown, report, folder)
 
 
-def model_of_spec(spec: RunSpec, catalog: Catalog, *, data_dir: str | Path | None = None) -> Run:
-    """The model that a spec asks for, as of a run that was never measured."""
-    plan = resolve(spec, catalog)
+def model_of_spec(
+    spec: RunSpec,
+    catalog: Catalog,
+    objects: Objects | None = None,
+    *,
+    data_dir: str | Path | None = None,
+    progress: Progress | None = None,
+) -> Run:
+    """Give the model that a spec asks for, like that of a run that was never measured."""
+    plan = resolve(spec, catalog, objects)
 
     from ..run.loaded_run import Run
 
-    shown = Progress()
-    return Run(plan, catalog, _source(catalog, data_dir, shown), shown)
+    shown = progress or Progress()
+    return Run(plan, catalog, find_source(catalog, data_dir, shown), shown)
 
 
 def task_data(
     task: Choice, catalog: Catalog, limit: Limit, *, data_dir: str | Path | None = None
 ) -> TaskData:
-    """The examples of a task."""
+    """Load the examples of a task."""
     part = find_part(catalog, "task", task)
 
     from ..data.loading import load_data
 
-    return load_data(part.make(), _source(catalog, data_dir, Progress()), limit)
-
-
-def _source(catalog: Catalog, data_dir: str | Path | None, progress: Progress) -> Source:
-    from ..data.access import Source
-    from ..store.home import home
-
-    local = Path(data_dir) if data_dir else None
-    return Source.configured(catalog.registry.datasets, home() / "data", local, progress)
+    return load_data(part.make(), find_source(catalog, data_dir, Progress()), limit)

@@ -6,6 +6,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..errors import AttnxWarning
 from ..host.catalog import Catalog
 from ..progress import Progress
 
@@ -14,15 +15,15 @@ if TYPE_CHECKING:
 
 
 def installed_here() -> Catalog:
-    """The installed components; what is broken and not asked for is a warning."""
+    """Find the installed components, and warn of plugins that are broken."""
     catalog = Catalog.installed()
     for text in catalog.warnings:
-        warnings.warn(text, stacklevel=3)
+        warnings.warn(text, AttnxWarning, stacklevel=3)
     return catalog
 
 
 def find_source(catalog: Catalog, data_dir: str | Path | None, progress: Progress) -> Source:
-    """Where tasks find their files: the user's folder or the one ATTNX_DATA names, and the cache."""
+    """Say where tasks find their files: the user's folder or the one ATTNX_DATA names, and the cache."""
     from ..data.access import Source
     from ..store.home import home
 

@@ -1,13 +1,12 @@
-"""`attnx.study`: a question that takes more than one trained model."""
+"""`attnx.study`: a question that takes several trained models to answer."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
-from ..errors import NotStored
+from ..errors import AttnxWarning, NotStored
 from ..host.catalog import Catalog
 from ..progress import Progress
 from ..request.arguments import Arguments
@@ -19,28 +18,49 @@ from .setup import find_source, installed_here
 
 if TYPE_CHECKING:
     from ..results.study import StudyReport
+    from .arguments import LimitLike, ModelLike, ProjectionLike, SeedsLike, StudyLike, TaskLike, TrainingLike
 
 
 def study(
-    name: Any,
-    task: Any = None,
-    model: Any = None,
+    name: StudyLike,
+    task: TaskLike | None = None,
+    model: ModelLike | None = None,
     *,
-    projection: Any = None,
-    training: dict[str, Any] | None = None,
-    seeds: Sequence[int] | str = (0,),
-    limit: int | str | None = None,
+    projection: ProjectionLike | None = None,
+    training: TrainingLike | None = None,
+    seeds: SeedsLike = (0,),
+    limit: LimitLike | None = None,
     device: str = "auto",
     data_dir: str | Path | None = None,
     out: str | Path | None = None,
     progress: bool = True,
 ) -> StudyReport:
-    """Carry out a study, such as "adversarial-model:divergences=0.01+0.1", on a task and a model.
+    """Carry out a study, e.g. "adversarial-model:divergences=0.01+0.1", on a task and a model.
+
+    A study trains and measures several models to answer one question. Task, model and projection are names,
+    objects or classes, as for `attnx.evaluate`.
 
     Args:
-        name: the study with its options; `attnx list studies` lists them. Or an object, as for `evaluate`.
+        name: the study with its options, as `attnx list studies` shows it, or an object or class.
+        task: labelled examples; by default the task that the registry names.
+        model: what is trained; by default the model that the task recommends.
+        projection: the function from scores to attention; by default that of the model.
+        training: training settings, e.g. {"epochs": 20, "learning_rate": 0.01}.
+        seeds: training seeds: [0, 1, 2], range(3) or "0-2".
+        limit: the largest number of examples of each split, e.g. 500 or "train=500,test=200".
+        device: "auto" uses a GPU if there is one.
+        data_dir: a folder with datasets of your own.
         out: the folder of studies; by default `studies` in ATTNX_HOME.
-        task, model, projection, training, seeds, limit, device, data_dir, progress: as for `evaluate`.
+        progress: whether progress is shown on stderr.
+
+    Returns:
+        What was found in every setting, with intervals, next to the published values if there are any.
+
+    Raises:
+        UsageError: a name or an option is wrong, or the parts do not fit together.
+        PluginError: a component fails or breaks its contract.
+        DataError: data is missing or unusable.
+        MachineError: the disk is full or memory runs out.
     """
     asked = Arguments(installed_here())
     (chosen,) = asked.choices("study", name)
@@ -48,7 +68,7 @@ def study(
         task=asked.choice("task", task),
         model=asked.choice("model", model),
         projection=asked.choice("projection", projection),
-        training=training or {},
+        training=dict(training or {}),
         seeds=read_seeds(seeds),
         limit=Limit() if limit is None else Limit.parse(str(limit)),
         device=device,
@@ -59,7 +79,7 @@ def study(
             chosen, spec, asked.catalog, asked.objects, data_dir=data_dir, out=out, progress=shown
         )[0]
     except NotStored as lost:
-        warnings.warn(str(lost), stacklevel=2)
+        warnings.warn(str(lost), AttnxWarning, stacklevel=2)
         return cast("StudyReport", lost.report)
 
 
@@ -73,7 +93,7 @@ def study_spec(
     out: str | Path | None = None,
     progress: Progress | None = None,
 ) -> tuple[StudyReport, Path | None]:
-    """Carry out a study on what a spec asks for, and say which folder its report is in, if it is kept."""
+    """Carry out a study on what a spec asks for; with the folder of its report, if it is stored."""
     find_part(catalog, "study", name, objects)
     resolve(spec, catalog, objects)
 

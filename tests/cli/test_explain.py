@@ -50,8 +50,8 @@ def test_a_model_can_be_named_instead_of_a_run(cli, name):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["hello"], "Say whose explanation: --run RUN"),
-        (["--run", "x", "--task", "sdc-text", "hello"], "A run has its own task"),
+        (["hello"], "Specify a model"),
+        (["--run", "x", "--task", "sdc-text", "hello"], "A run already fixes its task"),
         (["--run", "no-such-run", "hello"], "No run 'no-such-run'"),
     ],
 )
