@@ -1,7 +1,9 @@
 """From rows to examples: one flow for all text tasks.
 
 Rows are read one by one, cut into words and filtered by length; what is left is labelled and divided
-into splits. Nothing but words is kept of a text.
+into splits. Nothing but words is kept of a text, unless the model reads texts as they are written:
+then an example keeps its text, and its units are characters of that text. The rules that make words
+still decide which texts are used and where a word begins and ends.
 """
 
 from __future__ import annotations
@@ -12,15 +14,15 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
 
 import numpy as np
 
-from attnx.plugin import DataError, Example, TaskData, did_you_mean
+from attnx.plugin import DataError, Example, TaskData, join_words
 
-from .label_names import WHOLE
+from .label_names import WHOLE, Labels
 from .options import TextOptions
 from .preprocessing import WordSplitter, splitter_of
+from .rationale_values import read_rationale
 from .rows import Row, Rows, RowStream
 
 ALL = "all"  # the one source of a dataset that comes undivided
@@ -42,6 +44,9 @@ class _Kept:
     rationale: tuple[bool, ...] | None
     query: tuple[str, ...] | None
     id: str  # of the file's own; empty where it gives none
+    text: str | None = None  # as the file has it, where it is to be kept
+    starts: tuple[int, ...] | None = None  # of the words in the text
+    query_text: str | None = None
 
 
 @dataclass(slots=True)
@@ -55,40 +60,22 @@ class _Pool:
     dropped: Counter[str] = field(default_factory=Counter)
     total: int = 0
     ids: set[str] = field(default_factory=set)  # of the file's own
-
-
-@dataclass(frozen=True, slots=True)
-class Labels:
-    """The classes of a dataset, and those of them that are used; rows of the others are passed over.
-
-    Where none is said to be used, those are that train has, and a row of another is an error.
-    """
-
-    known: tuple[str, ...]
-    used: tuple[str, ...] = ()
-    advice: str = ""  # for files that lack a class
-
-    def name(self, given: str, origin: str, line: int) -> str:
-        """The class meant by a name, or by a number from 0 on."""
-        if given in self.known:
-            return given
-        if WHOLE.fullmatch(given) and 0 <= int(given) < len(self.known):
-            return self.known[int(given)]
-        names = ", ".join(f"{number} {name}" for number, name in enumerate(self.known))
-        raise DataError(
-            f"'{origin}', line {line}: unknown label '{given[:40]}'.{did_you_mean(given, self.known)} "
-            f"Labels: {names}."
-        )
+    joined: bool = False  # some text is given as words, which had to be joined
 
 
 def make_data(
-    sources: Mapping[str, Rows], options: TextOptions, labels: Labels | None, provenance: Mapping[str, str]
+    sources: Mapping[str, Rows],
+    options: TextOptions,
+    labels: Labels | None,
+    provenance: Mapping[str, str],
+    *,
+    raw_text: bool = False,
 ) -> TaskData:
     """The examples of "train", "dev" and "test", or of "all", which is divided at random.
 
     Without a dev source, a tenth of train becomes dev. Without `labels` the labels are those found.
     """
-    pools = {name: _read(rows, options, labels) for name, rows in sources.items()}
+    pools = {name: _read(rows, options, labels, raw_text) for name, rows in sources.items()}
     names = _found_labels(pools) if labels is None else _present_labels(pools, labels)
     number_of = {name: number for number, name in enumerate(names)}
     splits: dict[str, list[Example]] = {split: [] for split in SPLITS}
@@ -109,6 +96,9 @@ def make_data(
                     label=number_of[kept.label],
                     rationale=kept.rationale,
                     query=kept.query,
+                    text=kept.text,
+                    starts=kept.starts,
+                    query_text=kept.query_text,
                 )
             )
     return TaskData(
@@ -118,15 +108,16 @@ def make_data(
         label_names=tuple(names),
         min_count=options.min_count,
         provenance={**provenance, **_account(pools, options)},
+        notices=_notices(pools, options) if raw_text else (),
     )
 
 
-def _read(rows: Rows, options: TextOptions, labels: Labels | None) -> _Pool:
+def _read(rows: Rows, options: TextOptions, labels: Labels | None, raw_text: bool) -> _Pool:
     """Cut all rows of one source into words and filter them."""
     splitter = splitter_of(options, rows.tokenised)
     pool = _Pool(rows.origin, rows.content, rows.shares)
     with closing(rows.rows) as stream:
-        _take(stream, pool, splitter, options, labels)
+        _take(stream, pool, splitter, options, labels, raw_text)
     if options.drop_longest and pool.kept:
         longest = max(len(kept.words) for kept in pool.kept)
         pool.dropped["the longest"] = sum(len(kept.words) == longest for kept in pool.kept)
@@ -135,7 +126,12 @@ def _read(rows: Rows, options: TextOptions, labels: Labels | None) -> _Pool:
 
 
 def _take(
-    rows: RowStream, pool: _Pool, splitter: WordSplitter, options: TextOptions, labels: Labels | None
+    rows: RowStream,
+    pool: _Pool,
+    splitter: WordSplitter,
+    options: TextOptions,
+    labels: Labels | None,
+    raw_text: bool,
 ) -> None:
     """Put the words of every row into the pool, or count why not."""
     for row in rows:
@@ -151,7 +147,7 @@ def _take(
         query = None if row.query is None else _words(row.query, splitter)
         if query == ():
             raise DataError(f"'{pool.origin}', line {row.line}: the query holds no word.")
-        rationale = _rationale(row, len(words), pool.origin)
+        rationale = read_rationale(row, len(words), pool.origin)
         reason = _reason_to_drop(row, words, options, pool.origin)
         if reason:
             pool.dropped[reason] += 1
@@ -159,7 +155,26 @@ def _take(
         if options.max_length and len(words) > options.max_length:
             words = words[: options.max_length]
             rationale = None if rationale is None else rationale[: options.max_length]
-        pool.kept.append(_Kept(ordinal, row.index, row.line, words, label, rationale, query, row.id))
+        kept = _Kept(ordinal, row.index, row.line, words, label, rationale, query, row.id)
+        if raw_text:
+            _keep_text(kept, row, splitter)
+            pool.joined |= not isinstance(row.text, str)
+        pool.kept.append(kept)
+
+
+def _keep_text(kept: _Kept, row: Row, splitter: WordSplitter) -> None:
+    """Keep the text of a row up to its last word; the words become its own characters."""
+    count = len(kept.words)
+    if isinstance(row.text, str):
+        spans = splitter.locate(row.text)
+        kept.text = row.text if count == len(spans) else row.text[: spans[count - 1][1]]
+        kept.starts = tuple(start for start, _ in spans[:count])
+        kept.words = tuple(row.text[start:end] for start, end in spans[:count])
+    else:
+        kept.words = row.text[:count]
+        kept.text, kept.starts = join_words(kept.words)
+    if row.query is not None:
+        kept.query_text = row.query if isinstance(row.query, str) else " ".join(row.query)
 
 
 def _words(text: str | tuple[str, ...], splitter: WordSplitter) -> tuple[str, ...]:
@@ -181,40 +196,6 @@ def _reason_to_drop(row: Row, words: Sequence[str], options: TextOptions, origin
             )
         return f"longer than {options.max_length} words"
     return ""
-
-
-def _rationale(row: Row, count: int, origin: str) -> tuple[bool, ...] | None:
-    """One truth value for every word, from 0s and 1s or from [start, end) positions."""
-    given: Any = row.rationale
-    if given is None:
-        return None
-    where = f"'{origin}', line {row.line}: the rationale"
-    if not isinstance(given, list):
-        raise DataError(f"{where} must be a list of 0 and 1, or of [start, end) positions.")
-    if given and all(isinstance(group, list) and all(map(_is_span, group)) for group in given):
-        given = [span for group in given for span in group]  # spans in groups, as ERASER has them
-    if all(isinstance(value, int) and value in (0, 1) for value in given) and given:
-        if len(given) != count:
-            raise DataError(
-                f"{where} has {len(given)} values for {count} words; give one a word, and split words by "
-                "spaces (tokenise=spaces) or give the text as a list."
-            )
-        return tuple(bool(value) for value in given)
-    marked = np.zeros(count, dtype=bool)
-    for span in given:
-        if not _is_span(span):
-            raise DataError(
-                f"{where} must be a list of 0 and 1, or of [start, end) positions; it has {span!r}."
-            )
-        start, end = span
-        if not 0 <= start < end <= count:
-            raise DataError(f"{where} has [{start}, {end}], which is not within its {count} words.")
-        marked[start:end] = True
-    return tuple(marked.tolist())
-
-
-def _is_span(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(type(place) is int for place in value)
 
 
 def _found_labels(pools: Mapping[str, _Pool]) -> tuple[str, ...]:
@@ -274,6 +255,23 @@ def _divide(count: int, shares: Mapping[str, int], seed: int) -> list[str]:
             splits[ordinal] = split
         order = order[size:]
     return splits
+
+
+def _notices(pools: Mapping[str, _Pool], options: TextOptions) -> tuple[str, ...]:
+    """What the options say that a model which reads texts as they are written does not follow."""
+    unused = [
+        *(["lower-casing"] if options.lowercase else []),
+        *(["qqq in place of numbers"] if options.digits == "qqq" else []),
+    ]
+    said = []
+    if unused:
+        said.append(
+            f"the model reads the texts as they are written: the task's {' and '.join(unused)} "
+            f"{'are' if len(unused) > 1 else 'is'} not applied"
+        )
+    if any(pool.joined for pool in pools.values()):
+        said.append("the files give words, not texts: the model reads them joined by spaces")
+    return tuple(said)
 
 
 def _account(pools: Mapping[str, _Pool], options: TextOptions) -> dict[str, str]:

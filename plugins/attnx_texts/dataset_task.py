@@ -8,7 +8,8 @@ from typing import ClassVar
 
 from attnx.plugin import DataError, Source, Task, TaskData
 
-from .corpus import Labels, make_data
+from .corpus import make_data
+from .label_names import Labels
 from .options import DatasetOptions
 from .preprocessing import splitter_of
 from .readers.delimited import read_table
@@ -47,7 +48,8 @@ class DatasetTask(Task):
             sources, read = dict(self.read_folder(fetched.folder)), {}
         sources = dict(self.arrange(sources))
         labels = Labels(self.known_labels, self.labels, self.advice)
-        return make_data(sources, self.options, labels, {**fetched.provenance, **read})
+        said = {**fetched.provenance, **read}
+        return make_data(sources, self.options, labels, said, raw_text=source.raw_text)
 
     def arrange(self, sources: Mapping[str, Rows]) -> Mapping[str, Rows]:
         """The sources as they are divided into splits: as they come."""
@@ -55,6 +57,9 @@ class DatasetTask(Task):
 
     def units_of(self, text: str) -> tuple[str, ...]:
         return splitter_of(self.options, self.tokenised).split(text)
+
+    def spans_of(self, text: str) -> tuple[tuple[int, int], ...]:
+        return splitter_of(self.options, self.tokenised).locate(text)
 
     def sample(self) -> TaskData:
         return make_sample(self.labels)

@@ -37,7 +37,14 @@ class EraserMovies(Task):
         fetched = source.fetch(self.dataset)
         files = {split: find_file(fetched.folder, name) for split, name in FILES.items()}
         splits = {split: _read(path) for split, path in files.items()}
-        return make_data(splits, ("negative", "positive"), self.options, fetched.provenance, Account())
+        return make_data(
+            splits,
+            ("negative", "positive"),
+            self.options,
+            fetched.provenance,
+            Account(),
+            raw_text=source.raw_text,
+        )
 
     def units_of(self, text: str) -> tuple[str, ...]:
         return cased(tuple(text.split()), self.options)
@@ -58,14 +65,16 @@ def _read(path: Path) -> Iterator[Passage]:
 
 def _review(row: dict[str, Any], where: str) -> Passage:
     """A line that holds its own text."""
-    words = tuple(value_of(row, "text", str, where).split())
+    text: str = value_of(row, "text", str, where)
+    words = tuple(text.split())
     spans = [
         _span(span, where)
         for group in value_of(row, "evidence_token_spans", list, where)
         for span in _group(group, where)
     ]
     label = find_label(str(value_of(row, "label", (int, str), where)), LABELS, where)
-    return Passage(value_of(row, "id", str, where), words, label, _marks(spans, len(words), where))
+    name: str = value_of(row, "id", str, where)
+    return Passage(name, words, label, _marks(spans, len(words), where), text=text)
 
 
 def _annotation(row: dict[str, Any], documents: Path, where: str) -> Passage:
@@ -86,8 +95,9 @@ def _annotation(row: dict[str, Any], documents: Path, where: str) -> Passage:
         for phrase in phrases
     ]
     label = find_label(value_of(row, "classification", str, where), LABELS, where)
-    words = tuple(read_text(documents / document).split())
-    return Passage(name, words, label, _marks(spans, len(words), where))
+    text = read_text(documents / document)
+    words = tuple(text.split())
+    return Passage(name, words, label, _marks(spans, len(words), where), text=text)
 
 
 def _group(value: Any, where: str) -> list[Any]:

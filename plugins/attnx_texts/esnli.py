@@ -52,7 +52,8 @@ class Esnli(Task):
             for split, pattern in FILES.items()
         }
         said = {"agreement": self.options.agreement, "units": self.options.units}
-        return make_data(splits, tuple(LABELS), self.options, {**fetched.provenance, **said}, account)
+        provenance = {**fetched.provenance, **said}
+        return make_data(splits, tuple(LABELS), self.options, provenance, account, raw_text=source.raw_text)
 
     def units_of(self, text: str) -> tuple[str, ...]:
         """The words of a sentence, or of a premise and a hypothesis with <sep> between them."""
@@ -73,7 +74,8 @@ class Esnli(Task):
 
     def _sample_pair(self, name: str, label: int, colour: str) -> Passage:
         premise, hypothesis = (read_stars(text.format(colour)) for text in PAIRS[label])
-        return self._passage(name, (premise[0], hypothesis[0]), [(premise[1], hypothesis[1])], label)
+        texts = (" ".join(premise[0]), " ".join(hypothesis[0]))
+        return self._passage(name, texts, [(premise[1], hypothesis[1])], label)
 
     def _read(self, files: Sequence[Path], split: str, account: Account) -> Iterator[Passage]:
         columns = ("gold_label", *SENTENCES, *(f"{sentence}_marked_1" for sentence in SENTENCES))
@@ -90,23 +92,30 @@ class Esnli(Task):
                 ]
                 if len(fitting) < len(votes):
                     account.add(split, "marks left out", "not one piece per word")
-                yield self._passage(f"{split}-{number:06d}", (premise, hypothesis), fitting, label)
+                texts = (row[SENTENCES[0]], row[SENTENCES[1]])
+                yield self._passage(f"{split}-{number:06d}", texts, fitting, label)
                 number += 1
 
-    def _passage(self, name: str, sentences: tuple[Words, Words], votes: list[Pair], label: int) -> Passage:
+    def _passage(self, name: str, texts: tuple[str, str], votes: list[Pair], label: int) -> Passage:
         """A pair of sentences, and what each annotator marked in them."""
+        sentences = tuple(text.split() for text in texts)
         cut = [
             tuple(cut_punctuation(*part)[1] for part in zip(sentences, vote, strict=True)) for vote in votes
         ]
         premise, hypothesis = (cut_punctuation(words, (False,) * len(words))[0] for words in sentences)
+        query: Words | None
         if self.options.units == "premise":
             words, marks, query = premise, [vote[0] for vote in cut], hypothesis
+            text, asked = texts
         elif self.options.units == "hypothesis":
             words, marks, query = hypothesis, [vote[1] for vote in cut], premise
+            asked, text = texts
         else:
             both = (*premise, SEPARATOR, *hypothesis)
             words, marks, query = both, [(*vote[0], False, *vote[1]) for vote in cut], None
-        return Passage(name, words, label, agreed(marks, self.options.agreement), query)
+            text, asked = f" {SEPARATOR} ".join(texts), None
+        agree = agreed(marks, self.options.agreement)
+        return Passage(name, words, label, agree, query, text, asked)
 
 
 def _files(folder: Path, pattern: str) -> list[Path]:

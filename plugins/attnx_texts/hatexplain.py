@@ -42,7 +42,7 @@ class HateXplain(Task):
             for split, name in DIVISIONS.items()
         }
         provenance = {**fetched.provenance, "agreement": self.options.agreement}
-        return make_data(splits, tuple(LABELS), self.options, provenance, account)
+        return make_data(splits, tuple(LABELS), self.options, provenance, account, raw_text=source.raw_text)
 
     def units_of(self, text: str) -> tuple[str, ...]:
         return cased(tuple(text.split()), self.options)

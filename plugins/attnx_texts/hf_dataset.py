@@ -8,8 +8,8 @@ from typing import Any
 
 from attnx.plugin import DataError, Source, Task, TaskData, UsageError, did_you_mean
 
-from .corpus import Labels, make_data
-from .label_names import SENTIMENT
+from .corpus import make_data
+from .label_names import SENTIMENT, Labels
 from .options import HfDatasetOptions
 from .preprocessing import splitter_of
 from .rows import Row, Rows, RowStream
@@ -45,10 +45,13 @@ class HfDataset(Task):
         labels = Labels(names) if names else None
         said = {"kind": "huggingface", "name": options.name, "datasets": library.__version__}
         prints = {split: str(table._fingerprint) for split, table in tables.items()}
-        return make_data(sources, options, labels, {**said, **prints})
+        return make_data(sources, options, labels, {**said, **prints}, raw_text=source.raw_text)
 
     def units_of(self, text: str) -> tuple[str, ...]:
         return splitter_of(self.options, tokenised=False).split(text)
+
+    def spans_of(self, text: str) -> tuple[tuple[int, int], ...]:
+        return splitter_of(self.options, tokenised=False).locate(text)
 
     def sample(self) -> TaskData:
         return make_sample(SENTIMENT)

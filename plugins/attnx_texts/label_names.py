@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from attnx.plugin import did_you_mean
+from attnx.plugin import DataError, did_you_mean
 
 WHOLE = re.compile(r"-?\d{1,18}")  # a label of more digits is a name like any other
 SENTIMENT = ("negative", "positive")
@@ -66,3 +67,27 @@ def _find_name(name: str, known: Sequence[str]) -> str:
     short = {full.rpartition(".")[2]: full for full in known}
     hint = did_you_mean(name, known) or did_you_mean(name, short)
     raise ValueError(f"there is no '{name}'.{hint} Names: {', '.join(known)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """The classes of a dataset, and those of them that are used; rows of the others are passed over.
+
+    Where none is said to be used, those are that train has, and a row of another is an error.
+    """
+
+    known: tuple[str, ...]
+    used: tuple[str, ...] = ()
+    advice: str = ""  # for files that lack a class
+
+    def name(self, given: str, origin: str, line: int) -> str:
+        """The class meant by a name, or by a number from 0 on."""
+        if given in self.known:
+            return given
+        if WHOLE.fullmatch(given) and 0 <= int(given) < len(self.known):
+            return self.known[int(given)]
+        names = ", ".join(f"{number} {name}" for number, name in enumerate(self.known))
+        raise DataError(
+            f"'{origin}', line {line}: unknown label '{given[:40]}'.{did_you_mean(given, self.known)} "
+            f"Labels: {names}."
+        )

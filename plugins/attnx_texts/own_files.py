@@ -29,10 +29,14 @@ class _OwnFiles(Task):
         sources = {
             split: Rows(str(path), self.read_file(path), self.tokenised) for split, path in paths.items()
         }
-        return make_data(sources, self.options, None, {"kind": "local", **_provenance(paths)})
+        said = {"kind": "local", **_provenance(paths)}
+        return make_data(sources, self.options, None, said, raw_text=source.raw_text)
 
     def units_of(self, text: str) -> tuple[str, ...]:
         return splitter_of(self.options, self.tokenised).split(text)
+
+    def spans_of(self, text: str) -> tuple[tuple[int, int], ...]:
+        return splitter_of(self.options, self.tokenised).locate(text)
 
     def sample(self) -> TaskData:
         return make_sample(SENTIMENT)

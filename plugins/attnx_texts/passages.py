@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from attnx.plugin import DataError, Example, TaskData
+from attnx.plugin import DataError, Example, TaskData, find_in_order, join_words
 
 from .options import Agreement, RationaleOptions
 
 SPLITS = ("train", "dev", "test")
+NOT_LOWERED = "the model reads the texts as they are written: the task's lower-casing is not applied"
 Marks = tuple[bool, ...]  # one per word
 
 
@@ -23,6 +24,8 @@ class Passage:
     label: int
     marks: Marks | None  # None: not known
     query: tuple[str, ...] | None = None
+    text: str | None = None  # as the file has it; None: the file has words
+    query_text: str | None = None
 
 
 @dataclass(slots=True)
@@ -55,6 +58,8 @@ def make_data(
     options: RationaleOptions,
     provenance: Mapping[str, str],
     account: Account,
+    *,
+    raw_text: bool = False,
 ) -> TaskData:
     """The passages of "train", "dev" and "test" as examples, cut to length.
 
@@ -70,7 +75,8 @@ def make_data(
                 raise DataError(f"The id '{passage.id}' occurs twice; give every example one of its own.")
             seen.add(passage.id)
             if passage.words:
-                made.append(_example(passage, split, options, account))
+                example = _example(passage, split, options, account)
+                made.append(_with_text(example, passage) if raw_text else example)
             else:
                 account.drop(split, "no words")
         examples[split] = tuple(made)
@@ -80,6 +86,7 @@ def make_data(
         test=examples["test"],
         label_names=tuple(label_names),
         provenance={**provenance, **account.provenance()},
+        notices=(NOT_LOWERED,) if raw_text and options.lowercase else (),
     )
 
 
@@ -98,6 +105,25 @@ def _example(passage: Passage, split: str, options: RationaleOptions, account: A
         label=passage.label,
         query=None if passage.query is None else cased(passage.query, options),
         rationale=marks if any(marks) else None,
+    )
+
+
+def _with_text(example: Example, passage: Passage) -> Example:
+    """The example with its text as the file has it; units are the text's own characters."""
+    words = passage.words[: len(example.units)]
+    spans = find_in_order(words, passage.text or "")
+    text, starts = join_words(words)
+    if spans:
+        cut = len(words) < len(passage.words)
+        text = (passage.text or "")[: spans[-1][1] if cut else None]
+        starts = tuple(start for start, _ in spans)
+    asked = " ".join(passage.query) if passage.query and not passage.query_text else passage.query_text
+    return replace(
+        example,
+        units=tuple(text[at : at + len(word)] for at, word in zip(starts, words, strict=True)),
+        text=text,
+        starts=starts,
+        query_text=asked,
     )
 
 

@@ -90,7 +90,7 @@ def test_equal_words_are_one_object() -> None:
 def test_forgetting_pieces_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "one two three don't one two three don't"
     whole = WordSplitter("words").split(text)
-    monkeypatch.setattr(preprocessing, "REMEMBERED", 2)
+    monkeypatch.setattr(preprocessing, "KEPT", 2)
     splitter = WordSplitter("words")
     assert splitter.split(text) == whole
     assert len(splitter._pieces) <= 2
