@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -98,6 +99,49 @@ class Batch:
             lengths=lengths,
             labels=torch.tensor([example.label for example in examples], device=inputs.device),
             rationale=_rationale(examples, unit_index.cpu()).to(inputs.device),
+            query=query,
+        )
+
+    @classmethod
+    def padded(
+        cls,
+        examples: Sequence[Example],
+        rows: Sequence[Sequence[int]],
+        *,
+        padding: int = 0,
+        query: Tensor | None = None,
+    ) -> Batch:
+        """Make a batch with one column per unit, filled up to the longest example.
+
+        Args:
+            examples: the examples.
+            rows: for each example one number per unit: an id, or a row of `TaskData.features`.
+            padding: the number that fills up shorter examples.
+            query: the queries as ids [B, Q], for a model that reads them.
+
+        Returns:
+            The batch, on the CPU.
+
+        Raises:
+            PluginError: a row has not one number per unit.
+        """
+        for example, row in zip(examples, rows, strict=True):
+            if len(row) != len(example.units):
+                raise PluginError(
+                    f"example '{example.id}' has {len(example.units)} units and {len(row)} numbers for them"
+                )
+        lengths = np.array([len(row) for row in rows])
+        inside = np.arange(lengths.max())[None] < lengths[:, None]  # [B, L]
+        inputs = np.full(inside.shape, padding)
+        inputs[inside] = np.fromiter(chain.from_iterable(rows), dtype=inputs.dtype, count=lengths.sum())
+        mask = torch.from_numpy(inside)
+        columns = torch.arange(mask.shape[1]).expand_as(mask)
+        return cls.collate(
+            examples,
+            inputs=torch.from_numpy(inputs),
+            mask=mask,
+            unit_index=columns.masked_fill(~mask, -1),
+            lengths=torch.from_numpy(lengths),
             query=query,
         )
 

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from ..formulas.layers import Layers
-from ..protocols import AttentionProjection
+from ..protocols import AttentionProjection, Model
 from ..types import Batch, Example, TaskData, Trace
 
 VECTORS = np.array([[0.0, 0.0], [1.0, 0.5], [-1.0, 1.0], [0.5, -1.0], [2.0, 0.25], [-0.5, -0.75]])
@@ -54,17 +54,7 @@ class ToyModel(nn.Module):
     """A linear attention model with known weights: z_i = x_i1, logits = (−c_2, c_2), c = Σ a_i x_i."""
 
     needs: ClassVar[tuple[str, ...]] = ()
-    provides: ClassVar[tuple[str, ...]] = (
-        "attention",
-        "reattend",
-        "projection",
-        "gradient",
-        "hidden",
-        "decode",
-        "deletion",
-        "linear-decoder",
-        "layers",
-    )
+    provides: ClassVar[tuple[str, ...]] = (*Model.provides, "deletion", "linear-decoder", "layers")
 
     def __init__(self, projection: AttentionProjection | None = None) -> None:
         super().__init__()
@@ -78,20 +68,7 @@ class ToyModel(nn.Module):
         return cls(projection)
 
     def encode(self, examples: Sequence[Example]) -> Batch:
-        longest = max(len(example.units) for example in examples)
-        inputs = torch.zeros(len(examples), longest, dtype=torch.long)
-        for row, example in enumerate(examples):
-            inputs[row, : len(example.units)] = torch.tensor([WORDS.index(word) for word in example.units])
-        lengths = torch.tensor([len(example.units) for example in examples])
-        columns = torch.arange(longest).expand_as(inputs)
-        mask = columns < lengths[:, None]
-        return Batch.collate(
-            examples,
-            inputs=inputs,
-            mask=mask,
-            unit_index=columns.masked_fill(~mask, -1),
-            lengths=lengths,
-        )
+        return Batch.padded(examples, [[WORDS.index(word) for word in example.units] for example in examples])
 
     def embed(self, batch: Batch) -> Tensor:
         return self.vectors[batch.inputs]  # [B, L, 2]

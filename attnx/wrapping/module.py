@@ -103,19 +103,8 @@ class Wrapped(nn.Module):
         return ""
 
     def encode(self, examples: Sequence[Example]) -> Batch:
-        rows = [self._ids(example) for example in examples]
-        lengths = torch.tensor([len(row) for row in rows])
-        inputs = torch.full((len(rows), int(lengths.max())), self.pieces.padding)
-        for row, ids in enumerate(rows):
-            inputs[row, : len(ids)] = torch.tensor(ids)
-        columns = torch.arange(inputs.shape[1]).expand_as(inputs)
-        mask = columns < lengths[:, None]
-        return Batch.collate(
-            examples,
-            inputs=inputs,
-            mask=mask,
-            unit_index=columns.masked_fill(~mask, -1),
-            lengths=lengths,
+        return Batch.padded(
+            examples, [self._ids(example) for example in examples], padding=self.pieces.padding
         )
 
     def embed(self, batch: Batch) -> Tensor:

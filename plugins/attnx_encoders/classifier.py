@@ -1,4 +1,4 @@
-"""What all attention classifiers of text share: everything but the encoder."""
+"""The parts that all attention classifiers of text share: everything except the encoder."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from attnx.formulas import make_scorer
-from attnx.plugin import AttentionProjection, Batch, DataError, Example, Source, TaskData, Trace
+from attnx.plugin import AttentionProjection, Batch, DataError, Example, Model, Source, TaskData, Trace
 
 from .encoders import Encoder
 from .options import ClassifierOptions, SequenceOptions
@@ -24,21 +24,12 @@ S = TypeVar("S", bound=SequenceOptions)
 class AttentionClassifier(nn.Module, Generic[O], ABC):
     """Classifies a text by the average of its hidden states, weighted by attention.
 
-    h = encoder(X), z_i = scorer(h_i, Q), a = projection(z), c = Σ a_i h_i, logits = W c + b, where
-    Q is the encoded query. With a query the decoder, still one linear layer, sees c and Q.
+    h = encoder(X), z_i = scorer(h_i, Q), a = projection(z), c = Σ a_i h_i, logits = W c + b, where Q is
+    the encoded query. With a query the decoder, still one linear layer, gets c and Q.
     """
 
     needs = ("words",)
-    provides: tuple[str, ...] = (
-        "attention",
-        "reattend",
-        "projection",
-        "gradient",
-        "hidden",
-        "decode",
-        "deletion",
-        "linear-decoder",
-    )
+    provides: tuple[str, ...] = (*Model.provides, "deletion", "linear-decoder")
 
     def __init__(self, data: TaskData, projection: AttentionProjection, options: O) -> None:
         super().__init__()
@@ -118,7 +109,7 @@ class AttentionClassifier(nn.Module, Generic[O], ABC):
         return logits if attention.ndim == 3 else logits[:, 0]
 
     def query_rows(self, examples: Sequence[Example], boundaries: bool) -> Tensor | None:
-        """[B, Q] the queries of these examples in numbers, or None where the task has no queries."""
+        """Return [B, Q] the queries of these examples as numbers, or None if the task has no queries."""
         if self.query_encoder is None:
             return None
         for example in examples:
@@ -128,10 +119,10 @@ class AttentionClassifier(nn.Module, Generic[O], ABC):
 
 
 class SequenceClassifier(AttentionClassifier[S]):
-    """A classifier whose units are words, read in a row.
+    """A classifier whose units are words, read in order.
 
-    With boundaries a start and an end mark stand around the words: columns that the encoder reads
-    and attention does not.
+    With boundaries, a start and an end mark are put around the words: columns that the encoder reads and
+    that get no attention.
     """
 
     provides: tuple[str, ...] = (*AttentionClassifier.provides, "reads-query")

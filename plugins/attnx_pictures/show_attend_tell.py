@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from attnx.plugin import AttentionProjection, Batch, Example, TaskData, Trace, UsageError
+from attnx.plugin import AttentionProjection, Batch, Example, Model, TaskData, Trace, UsageError
 
 from .options import ShowAttendTellOptions
 from .patches import PatchEncoder, Table
@@ -16,24 +16,21 @@ PAD, START, UNKNOWN = 0, 1, 2  # of the words so far
 
 
 class ShowAttendTell(nn.Module):
-    """Says the next word of a caption from the patches it attends to.
+    """Captioning model: predicts the next word of a caption with attention over image patches.
 
-    h = CNN(picture), one hidden state a patch; s = LSTM(the words so far); z_i = score(h_i, s);
-    a = projection(z); logits = W [Σ a_i h_i; s] + b. A deleted patch is grey and cannot be attended to.
+    h = CNN(image), one hidden state per patch; s = LSTM(the words so far); z_i = score(h_i, s); a =
+    projection(z); logits = W [Σ a_i h_i; s] + b. A deleted patch is grey and gets no attention.
     """
 
     needs: ClassVar[tuple[str, ...]] = ("features", "query")
-    provides: ClassVar[tuple[str, ...]] = (
-        "attention", "reattend", "projection", "gradient", "hidden", "decode", "deletion", "linear-decoder",
-        "reads-query",
-    )  # fmt: skip
+    provides: ClassVar[tuple[str, ...]] = (*Model.provides, "deletion", "linear-decoder", "reads-query")
 
     def __init__(
         self, data: TaskData, projection: AttentionProjection, options: ShowAttendTellOptions
     ) -> None:
         super().__init__()
         if data.features is None:
-            raise UsageError("show-attend-tell looks at pictures: choose a task such as shapes-captions.")
+            raise UsageError("show-attend-tell needs images: choose a task such as shapes-captions.")
         words = sorted({word for example in data.train for word in example.query or ()})
         self.row_of_word = {word: row for row, word in enumerate(words, start=UNKNOWN + 1)}
         self.projection = projection
@@ -50,15 +47,8 @@ class ShowAttendTell(nn.Module):
         return cls(data, projection, options)
 
     def encode(self, examples: Sequence[Example]) -> Batch:
-        columns = torch.arange(len(examples[0].units)).expand(len(examples), -1)  # [B, L]
-        return Batch.collate(
-            examples,
-            inputs=torch.tensor([example.rows for example in examples]),
-            mask=torch.ones_like(columns, dtype=torch.bool),
-            unit_index=columns,
-            lengths=torch.full((len(examples),), columns.shape[1]),
-            query=self._words(examples),
-        )
+        rows = [example.rows or () for example in examples]
+        return Batch.padded(examples, rows, query=self._words(examples))
 
     def _words(self, examples: Sequence[Example]) -> Tensor:
         """[B, Q] the words so far in numbers, after a start mark."""
@@ -95,7 +85,7 @@ class ShowAttendTell(nn.Module):
         return (*self.scorer.parameters(), *learned)
 
     def _state(self, batch: Batch) -> Tensor:
-        """s [B, H]: what the decoder remembers after the last of the words so far."""
+        """Return s [B, H]: the state of the decoder after the words so far."""
         assert batch.query is not None
         states: Tensor = self.decoder(self.word_vectors(batch.query))[0]  # [B, Q, H]
         last = (batch.query != PAD).sum(1) - 1  # [B]

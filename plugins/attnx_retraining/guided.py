@@ -12,21 +12,14 @@ from attnx.plugin import AttentionProjection, Batch, Example, Model, TaskData, T
 
 
 class Guided(nn.Module):
-    """A model that pools its hidden states by the attention of another model, its guide.
+    """A model that averages its hidden states with the attention of another model, its guide.
 
-    The guide reads the same batch by itself and learns nothing: it is no part of the parameters or
-    of the state. Its attention follows the batch, not the embeddings that a caller may have changed.
+    The guide reads the same batch and is not trained: it is not part of the parameters or of the state.
+    Its attention depends on the batch, not on embeddings that a caller may have changed.
     """
 
     needs: ClassVar[tuple[str, ...]] = ()
-    provides: ClassVar[tuple[str, ...]] = (
-        "attention",
-        "reattend",
-        "projection",
-        "gradient",
-        "hidden",
-        "decode",
-    )
+    provides: ClassVar[tuple[str, ...]] = Model.provides
 
     def __init__(self, model: Model, guide: Model, data: TaskData) -> None:
         super().__init__()
@@ -42,7 +35,7 @@ class Guided(nn.Module):
 
     def _apply(self, fn: Any, recurse: bool = True) -> Self:
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
-        self.guide[0]._apply(fn, recurse)  # type: ignore[attr-defined]  # where the model goes, its guide goes
+        self.guide[0]._apply(fn, recurse)  # type: ignore[attr-defined]  # the guide moves to the model's device
         return self
 
     def encode(self, examples: Sequence[Example]) -> Batch:
@@ -78,7 +71,7 @@ class Guided(nn.Module):
 
 def _require_same_encoding(model: Model, guide: Model, examples: Sequence[Example]) -> None:
     units = torch.tensor([len(example.units) for example in examples])
-    for rows in similar_lengths(units):  # all at once they would be as wide as the longest
+    for rows in similar_lengths(units):  # in groups, because all at once they would be as wide as the longest
         some = [examples[row] for row in rows.tolist()]
         _require_same_batch(model.encode(some), guide.encode(some))
 
@@ -89,11 +82,11 @@ def _require_same_batch(mine: Batch, theirs: Batch) -> None:
         same = a is b if a is None or b is None else a.shape == b.shape and torch.equal(*_comparable(a, b))
         if not same:
             raise UsageError(
-                f"A model and its guide must read examples alike, but these differ in {name}: give both "
+                f"A model and its guide must encode examples alike, but these differ in {name}: give both "
                 "the same kind of units and the same vocabulary (min_count, max_words, boundaries)."
             )
 
 
 def _comparable(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
-    """Without NaN, which equals nothing."""
+    """Replace NaN, which does not equal itself."""
     return (a.nan_to_num(-1), b.nan_to_num(-1)) if a.is_floating_point() else (a, b)

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from attnx.plugin import AttentionProjection, Batch, Example, TaskData, Trace, UsageError
+from attnx.plugin import AttentionProjection, Batch, Example, Model, TaskData, Trace, UsageError
 
 from .networks import CONVOLUTIONS, make_network
 from .options import FcamOptions
@@ -17,29 +17,24 @@ UNKNOWN = 0
 
 
 class Fcam(nn.Module):
-    """Scores each segment alone and classifies their weighted average.
+    """Focus-classify model: scores each segment separately and classifies their weighted average.
 
-    z_j = f(x_j), a = projection(z), logits = g(Σ_j a_j φ(x_j)), where φ is the segment itself
-    (averaging layer 0) or a hidden layer of f.
+    z_j = f(x_j), a = projection(z), logits = g(Σ_j a_j φ(x_j)), where x_j are the segments (points,
+    images or words), f is the focus network, g the classifier, and φ the segment itself (averaging layer
+    0) or a hidden layer of f.
     """
 
     needs: ClassVar[tuple[str, ...]] = ()
-    provides: tuple[str, ...] = (
-        "attention",
-        "reattend",
-        "projection",
-        "gradient",
-        "hidden",
-        "decode",
-        "deletion",
-    )
+    provides: tuple[str, ...] = (*Model.provides, "deletion")
 
     def __init__(self, data: TaskData, projection: AttentionProjection, options: FcamOptions) -> None:
         super().__init__()
         self.projection = projection
         self.provides = (*type(self).provides, *options.also_provides)
         if any(example.query is not None for example in data.train):
-            raise UsageError("fcam reads no queries: for this task choose bilstm, cnn, mlp or transformer.")
+            raise UsageError(
+                "fcam cannot read queries: for this task choose bilstm, cnn, mlp or transformer."
+            )
         if data.features is None:
             counts = Counter(word for example in data.train for word in example.units)
             words = sorted(word for word, count in counts.items() if count >= data.min_count)
@@ -71,19 +66,7 @@ class Fcam(nn.Module):
         return cls(data, projection, options)
 
     def encode(self, examples: Sequence[Example]) -> Batch:
-        lengths = np.array([len(example.units) for example in examples])
-        inside = np.arange(lengths.max())[None] < lengths[:, None]  # [B, L]
-        inputs = np.full(inside.shape, UNKNOWN)
-        inputs[inside] = np.concatenate([self._rows(example) for example in examples])
-        mask = torch.from_numpy(inside)
-        columns = torch.arange(mask.shape[1]).expand_as(mask)
-        return Batch.collate(
-            examples,
-            inputs=torch.from_numpy(inputs),
-            mask=mask,
-            unit_index=columns.masked_fill(~mask, -1),
-            lengths=torch.from_numpy(lengths),
-        )
+        return Batch.padded(examples, [self._rows(example) for example in examples], padding=UNKNOWN)
 
     def _rows(self, example: Example) -> Sequence[int]:
         if example.rows is not None:
@@ -126,7 +109,7 @@ class Fcam(nn.Module):
 
 
 class _Features(nn.Module):
-    """Looks segments up among the task's feature vectors, which are data and not weights."""
+    """Looks up segments in the task's feature vectors, which are data and not weights."""
 
     table: Tensor
 
@@ -142,7 +125,7 @@ class _Features(nn.Module):
 
 def _oracle(data: TaskData) -> _Features:
     if data.oracle is None:
-        raise UsageError("focus=oracle needs a task that knows a perfect focus, such as sdc-error-mode-1")
+        raise UsageError("focus=oracle needs a task with a known perfect focus, e.g. sdc-error-mode-1")
     return _Features(data.oracle)
 
 
