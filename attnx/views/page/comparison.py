@@ -4,30 +4,30 @@ from __future__ import annotations
 
 from typing import Final
 
-from ...results.comparison import Comparison, Difference, Outcome
-from .report import render
+from ...results.comparison import Comparison, Difference, DifferenceOutcome
 from .strips import Scale, Strip
+from .templating import render
 
-MARKS: Final[dict[Outcome, str]] = {
+MARKS: Final[dict[DifferenceOutcome, str]] = {
     "better": "✓",
     "worse": "✗",
     "higher": "↑",
     "lower": "↓",
-    "within noise": "≈",
+    "not significant": "≈",
     "the same": "=",
     "undefined": "?",
 }
-CLASSES: Final = {"better": "supported", "worse": "contradicted", "within noise": "chance"}
+CLASSES: Final = {"better": "supported", "worse": "contradicted", "not significant": "chance"}
 
 
 def comparison_page(comparison: Comparison) -> str:
-    """Every difference with its interval, those beyond noise marked, and what was left out."""
+    """The page of a comparison: every difference with its interval and p-value, and the caveats."""
     return render(
         "comparison.html",
         title=comparison.title,
         comparison=comparison,
         tables=[
-            (run, [(row, strip_beside_zero(row)) for row in comparison.rows if row.run == run.letter])
+            (run, [(row, strip_around_zero(row)) for row in comparison.rows if row.run == run.letter])
             for run in comparison.runs[1:]
         ],
         outcome_marks=MARKS,
@@ -35,11 +35,11 @@ def comparison_page(comparison: Comparison) -> str:
     )
 
 
-def strip_beside_zero(row: Difference) -> Strip | None:
-    """Difference and interval on a line of their own with 0 in the middle: measures have no common scale."""
+def strip_around_zero(row: Difference) -> Strip | None:
+    """Difference and interval on a line with 0 in the middle, one scale for each row."""
     ends = [abs(end) for end in (row.difference, row.low, row.high) if end is not None]
     if row.difference is None or not max(ends):
         return None
     scale = Scale(-max(ends), max(ends))
     low, high = (None if end is None else scale.place(end) for end in (row.low, row.high))
-    return Strip(mean=scale.place(row.difference), low=low, high=high, zero=scale.place(0), beside=())
+    return Strip(mean=scale.place(row.difference), low=low, high=high, zero=scale.place(0), marks=())

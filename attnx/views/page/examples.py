@@ -1,4 +1,4 @@
-"""Examples as the page's browser reads them: scores in one byte each, no more than a page can carry."""
+"""Examples as the script of the page reads them: one byte a score, as many as fit into a page."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from ...escaping import printable
 from ...results.examples import Examples, Scores
+from .direction import is_right_to_left
 
 MOST_BYTES = 8_500_000  # of examples in a page, which then stays below 10 MB with all its figures
 LEVELS = 127  # steps of a score on either side of 0
@@ -17,7 +18,7 @@ LEVELS = 127  # steps of a score on either side of 0
 
 @dataclass(frozen=True, slots=True)
 class Browsed:
-    """What goes into the page, and how much of what was kept that is."""
+    """The examples that go into the page, and how many there are in all."""
 
     payload: dict[str, Any]
     shown: int
@@ -27,22 +28,22 @@ class Browsed:
 
     @property
     def says(self) -> str:
-        """How much of the run can be looked through here."""
-        seeds = f"all {self.all_seeds} seeds" if self.seeds > 1 else f"seed {self.payload['seeds'][0]}"
+        """How many of the run's examples the page shows."""
+        seeds = f"{self.all_seeds} training seeds" if self.seeds > 1 else f"seed {self.payload['seeds'][0]}"
         examples = (
             f"all {self.total} examples"
             if self.shown == self.total
             else f"{self.shown} of {self.total} examples, evenly spread over the test split"
         )
         left = self.shown < self.total or self.seeds < self.all_seeds
-        rest = "; the rest is kept beside this page: attnx.load(RUN).report.examples()" if left else ""
+        rest = "; attnx.load(RUN).report.examples() has the others" if left else ""
         return f"{examples.capitalize()}, {seeds}{rest}."
 
 
-def browse(examples: Examples, most_bytes: int = MOST_BYTES) -> Browsed:
-    """As many examples as fit, evenly spread; of the first seed alone where all of them do not fit.
+def browse(examples: Examples, unit: str = "unit", *, most_bytes: int = MOST_BYTES) -> Browsed:
+    """As many examples as fit, evenly spread; only the first seed if all seeds do not fit.
 
-    Where examples have pictures, those that have one.
+    If examples have pictures, only those with a picture are shown. `unit` is what a reader calls a unit.
     """
     total, seeds = len(examples), len(examples.seeds)
     among = np.array(sorted(examples.pictures) or range(total))
@@ -56,7 +57,8 @@ def browse(examples: Examples, most_bytes: int = MOST_BYTES) -> Browsed:
     rows: list[int] = among[np.unique(np.linspace(0, len(among) - 1, shown).round().astype(int))].tolist()
     starts = np.concatenate([[0], np.cumsum(examples.lengths)]).astype(int)
     payload = {
-        "labels": list(examples.label_names),
+        "unit": unit,
+        "labels": [printable(name) for name in examples.label_names],
         "seeds": list(examples.seeds[:seeds]),
         "methods": [
             {"name": name, "signed": bool((examples.scores[name].shares < 0).any())}
@@ -69,7 +71,7 @@ def browse(examples: Examples, most_bytes: int = MOST_BYTES) -> Browsed:
 
 
 def _bytes_of(examples: Examples, seeds: int) -> float:
-    """About how long the payload of all examples is."""
+    """The approximate length of the payload of all examples."""
     texts = sum(len(unit) + 2 for units in examples.units for unit in units)
     scores = 1.4 * float(examples.lengths.sum()) * len(examples.scores)
     numbers = 8 * (len(examples.columns) + len(examples.label_names) + 3 * len(examples.scores))
@@ -82,21 +84,23 @@ def _record(examples: Examples, row: int, start: int, seeds: int) -> dict[str, A
     record: dict[str, Any] = {
         "id": examples.ids[row],
         "label": int(examples.labels[row]),
-        "seen": [_seen(examples, seed, row, units) for seed in range(seeds)],
+        "by_seed": [_by_seed(examples, seed, row, units) for seed in range(seeds)],
     }
     if row in examples.pictures:
         record["picture"] = base64.b64encode(examples.pictures[row]).decode("ascii")
     if examples.units:
         record["units"] = "\t".join(printable(unit) for unit in examples.units[row])
+        if is_right_to_left(examples.units[row]):
+            record["right_to_left"] = True
         query, rationale = examples.queries[row], examples.rationales[row]
         if query:
-            record["query"] = " ".join(query)
+            record["query"] = printable(" ".join(query))
         if rationale:
             record["rationale"] = [at for at, marked in enumerate(rationale) if marked]
     return record
 
 
-def _seen(examples: Examples, seed: int, row: int, units: slice) -> dict[str, Any]:
+def _by_seed(examples: Examples, seed: int, row: int, units: slice) -> dict[str, Any]:
     return {
         "predicted": int(examples.predicted[seed, row]),
         "p": [_rounded(p) for p in examples.probabilities[seed, row].tolist()],
@@ -111,7 +115,7 @@ def _seen(examples: Examples, seed: int, row: int, units: slice) -> dict[str, An
 
 
 def _score_bytes(scores: Scores, seed: int, row: int, units: slice) -> str | None:
-    """A signed byte for every unit in base64: its share of the largest; None where there are none."""
+    """A signed byte for every unit, in base64: its share of the largest score; None without scores."""
     if np.isnan(scores.largest[seed, row]):
         return None
     shares = np.nan_to_num(scores.shares[seed, units].astype(float))
@@ -120,5 +124,5 @@ def _score_bytes(scores: Scores, seed: int, row: int, units: slice) -> str | Non
 
 
 def _rounded(value: float) -> float | None:
-    """Four significant digits; what is not finite is not there."""
+    """Four significant digits; None if it is not finite."""
     return float(f"{value:.4g}") if np.isfinite(value) else None

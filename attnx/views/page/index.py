@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import quote
 
-from ...results.report import Report, Verdict
+from ...results.report import Report
 from ...results.study import StudyReport
-from .report import render
+from ...results.verdict_records import Verdict
+from .templating import render
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from ...results.reproduction import Reproduction, Status
+from ...results.reproduction import ClaimStatus, Reproduction
 from ..figures.figure import ReportFigure, slug, to_inline_svg
 from ..figures.report import curve_drawings, training_drawings
 from ..terminal.reproduction import cell, conditions, untested
-from .report import render
+from .templating import render
 
-MARKS: Final[dict[Status, str]] = {"holds": "✓", "does not hold": "✗", "open": "?"}
-CLASSES: Final[dict[Status, str]] = {
+MARKS: Final[dict[ClaimStatus, str]] = {"holds": "✓", "does not hold": "✗", "open": "?"}
+CLASSES: Final[dict[ClaimStatus, str]] = {
     "holds": "supported",
     "does not hold": "contradicted",
     "open": "unknown",
@@ -20,7 +20,7 @@ CLASSES: Final[dict[Status, str]] = {
 
 
 def reproduction_page(found: Reproduction) -> str:
-    """The claims, the table, every comparison, and what it was run with."""
+    """The page of a reproduction: claims, table, every comparison, and the conditions."""
     said = [line.rpartition(": ") for line in conditions(found)]  # options of a task have colons too
     from markupsafe import Markup
 
@@ -40,7 +40,7 @@ def reproduction_page(found: Reproduction) -> str:
 
 
 def figures(found: Reproduction) -> list[ReportFigure]:
-    """The course of training for every row, and other curves with a line for every row."""
+    """The training curve of every row, and other curves with a line for every row."""
     courses = [
         replace(
             drawing,

@@ -1,4 +1,4 @@
-"""A number on a line with its interval and what stands beside it, as a strip in a table's row."""
+"""A mean on a line with its interval and the numbers to compare it with, as a strip in a table's row."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ...results.report import Summary
 from ...results.study import StudyRow
 
-ROOM = 0.04  # left free at both ends of a strip
+MARGIN = 0.04  # left free at both ends of a strip
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +19,9 @@ class Scale:
     high: float
 
     def place(self, value: float) -> float:
-        """Where a value stands, in percent of the strip."""
+        """The position of a value, in percent of the strip."""
         share = (value - self.low) / (self.high - self.low)
-        return round(100 * (ROOM + (1 - 2 * ROOM) * share), 2)
+        return round(100 * (MARGIN + (1 - 2 * MARGIN) * share), 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,29 +32,31 @@ class Strip:
     low: float | None
     high: float | None
     zero: float | None
-    beside: tuple[tuple[str, float], ...]  # baselines, or what was published
+    marks: tuple[tuple[str, float | None], ...]  # baselines, or what was published; None: no value
 
 
 def scale_of(rows: Sequence[Summary] | Sequence[StudyRow]) -> Scale | None:
-    """A line on which all these rows have room; None where they are all the same number."""
-    values = [value for row in rows for value in (row.mean, row.low, row.high, *_beside(row).values())]
+    """A line on which all these rows fit; None where they are all the same number."""
+    values = [value for row in rows for value in (row.mean, row.low, row.high, *_marked(row).values())]
     known = [0.0, *(value for value in values if value is not None)]
     return Scale(min(known), max(known)) if min(known) < max(known) else None
 
 
 def strip_of(row: Summary | StudyRow, scale: Scale | None) -> Strip | None:
-    """Where a row's numbers stand on its scale."""
+    """The positions of a row's numbers on its scale."""
     if scale is None or row.mean is None:
         return None
-    beside = {name: value for name, value in _beside(row).items() if value is not None}
     return Strip(
         mean=scale.place(row.mean),
         low=None if row.low is None else scale.place(row.low),
         high=None if row.high is None else scale.place(row.high),
         zero=scale.place(0) if scale.low <= 0 <= scale.high else None,
-        beside=tuple((name, scale.place(value)) for name, value in beside.items()),
+        marks=tuple(
+            (name, None if value is None else scale.place(value)) for name, value in _marked(row).items()
+        ),
     )
 
 
-def _beside(row: Summary | StudyRow) -> dict[str, float | None]:
-    return dict(row.baselines) if isinstance(row, Summary) else {"published": row.published}
+def _marked(row: Summary | StudyRow) -> dict[str, float | None]:
+    """The numbers that a row is compared with, by name, in the order of the legend."""
+    return dict(sorted(row.baselines.items())) if isinstance(row, Summary) else {"published": row.published}

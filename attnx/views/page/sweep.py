@@ -1,4 +1,4 @@
-"""The page of a sweep: its cells, heat maps, and every cell beside the first of its task."""
+"""The page of a sweep: its cells, heat maps, and every cell compared with the first of its task."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from ...results.comparison import Comparison
 from ...results.formatting import duration, interval_of
 from ...results.sweep import AXES, SweepReport
 from ..figures.figure import to_inline_svg
-from .comparison import CLASSES, MARKS, strip_beside_zero
-from .report import render
+from .comparison import CLASSES, MARKS, strip_around_zero
+from .templating import render
 
-MOST_ROWS = 2000  # of comparisons: with more of them only what is beyond noise is listed
+MOST_ROWS = 2000  # of comparisons; if there are more, only significant differences are listed
 
 
 def sweep_page(report: SweepReport, links: Mapping[str, str]) -> str:
-    """Every cell with its measures, the heat maps, and what differs beyond noise."""
+    """Every cell with its measures, the heat maps, and the differences between cells."""
     from markupsafe import Markup
 
     try:
         comparisons, uncompared = report.comparisons(), ""
-    except AttnxError as error:  # the rest of the page stands without them
+    except AttnxError as error:  # the rest of the page does not need them
         comparisons, uncompared = (), str(error)
-    only_beyond = sum(len(comparison.rows) for comparison in comparisons) > MOST_ROWS
+    only_significant = sum(len(comparison.rows) for comparison in comparisons) > MOST_ROWS
     return render(
         "sweep.html",
         title=_title(report),
@@ -37,18 +37,18 @@ def sweep_page(report: SweepReport, links: Mapping[str, str]) -> str:
         links=links,
         shared=[f"every {axis}: {','.join(o)}" for axis in AXES if (o := report.shared_options(axis))],
         interval=lambda value: interval_of(value.low, value.high) or "–",
-        figures=[(drawing, Markup(to_inline_svg(drawing))) for drawing in report.heat_maps()],
-        tasks=[(one, _tables(one, only_beyond)) for one in comparisons],
+        figures=[(drawing, Markup(to_inline_svg(drawing))) for drawing in report.figures()],
+        tasks=[(one, _tables(one, only_significant)) for one in comparisons],
         titles={row.run: report.apart(row) for row in report.rows},
         uncompared=uncompared,
-        only_beyond=only_beyond,
+        only_significant=only_significant,
         outcome_marks=MARKS,
         outcome_classes=CLASSES,
     )
 
 
 def _title(report: SweepReport) -> str:
-    """What all cells share, and how many there are of what they differ in."""
+    """The parts that all cells share, and the number of parts in which they differ."""
     parts = []
     for axis in AXES:
         found = list(dict.fromkeys(getattr(row, axis) for row in report.rows))
@@ -59,14 +59,14 @@ def _title(report: SweepReport) -> str:
     return " · ".join(filter(None, parts)) or "No cell"
 
 
-def _tables(comparison: Comparison, only_beyond: bool) -> list[tuple[Any, str, list[Any]]]:
-    """Every run but the first: what there is of which outcome, and the rows."""
-    beyond = {id(row) for row in comparison.beyond_noise}
+def _tables(comparison: Comparison, only_significant: bool) -> list[tuple[Any, str, list[Any]]]:
+    """For every run but the first: how many rows have which outcome, and the rows."""
+    significant = {id(row) for row in comparison.significant}
     found = []
     for run in comparison.runs[1:]:
         rows = [row for row in comparison.rows if row.run == run.letter]
         counts = Counter(row.outcome for row in rows)
         said = ", ".join(f"{counts[outcome]} {outcome}" for outcome in MARKS if counts[outcome])
-        shown = [row for row in rows if not only_beyond or id(row) in beyond]
-        found.append((run, said, [(row, strip_beside_zero(row)) for row in shown]))
+        shown = [row for row in rows if not only_significant or id(row) in significant]
+        found.append((run, said, [(row, strip_around_zero(row)) for row in shown]))
     return found

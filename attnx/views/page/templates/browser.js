@@ -1,5 +1,5 @@
 "use strict";
-// The browser of examples. Every text goes in as text, never as markup.
+// Lists, sorts, filters and colours the examples. Every text goes in as text, never as markup.
 (() => {
   const data = JSON.parse(document.getElementById("payload").textContent);
   const at = id => document.getElementById(id);
@@ -14,90 +14,95 @@
     element.append(...children);
     return element;
   }
-  const option = (value, words) => make("option", { value }, words);
+  // Words, labels and names of others may run from right to left: each is isolated, by an element or, in an
+  // attribute and an option, where no element can stand, by the two characters for it.
+  const foreign = words => make("bdi", {}, words);
+  const isolated = words => `\u2068${words}\u2069`;
+  const option = (value, words) => make("option", { value }, isolated(words));
   const number = value => value === null ? "–" : Math.abs(value) >= 0.01 || value === 0 ? value.toFixed(3) : String(Number(value.toPrecision(3)));
   const percent = p => `${(100 * p).toFixed(p > 0.995 || p < 0.005 ? 1 : 0)} %`;
-  const seen = example => example.seen[seed.selectedIndex];
+  const ofSeed = example => example.by_seed[seed.selectedIndex];
   const unitsOf = example => example.units === undefined ? [] : example.units.split("\t");
+  const direction = example => example.right_to_left ? "rtl" : null;
   const address = example => `#example=${encodeURIComponent(example.id)}`;
 
   // One byte for each unit: its share of the example's largest score, from -127 to 127.
   const shares = code => Array.from(atob(code), c => (c.charCodeAt(0) << 24 >> 24) / 127);
 
-  const tint = share => share ? `rgb(var(${share < 0 ? "--neg" : "--pos"}) / calc(var(--deepest) * ${Math.abs(share).toFixed(2)}))` : "transparent";
-  const marks = (name, isTop, isKnown) => [name, isTop ? "top" : "", isKnown ? "known" : ""].filter(Boolean).join(" ");
+  const strength = share => share ? `--share: ${Math.abs(share).toFixed(2)}` : "";
+  const classes = (name, share, isTop, isKnown) =>
+    [name, share > 0 ? "above" : share < 0 ? "below" : "", isTop ? "top" : "", isKnown ? "known" : ""].filter(Boolean).join(" ");
 
-  // What a unit looks like: a word on its colour.
-  function unit(word, share, isTop, isKnown, score) {
-    return make("span", { class: marks("u", isTop, isKnown), style: `background: ${tint(share)}`, title: `${word}: ${number(score)}` }, word);
+  // What a unit looks like: a word on the colour of its score.
+  // A bracket or a number has no direction of its own and takes that of the text.
+  function unit(word, dir, share, isTop, isKnown, score) {
+    return make("bdi", { dir: /\p{L}/u.test(word) ? null : dir, class: classes("u", share, isTop, isKnown), style: strength(share) || null, title: `${isolated(word)}: ${number(score)}` }, word);
   }
 
-  // Units that are images: tiles of one picture below their colours, in a square where they make one.
+  // Units that are images: tiles of one picture under their colours, in a square if their number allows it.
   const across = count => Number.isInteger(Math.sqrt(count)) ? Math.sqrt(count) : count;
-  function tiles(example, says, count, tile) {
+  function tiles(example, description, count, tile) {
     const wide = across(count), high = count / wide, place = (at, of) => of > 1 ? `${100 * at / (of - 1)}%` : "0";
-    const box = make("div", { class: "tiles", role: "img", "aria-label": says, style: `--across: ${wide}; --down: ${high}; --picture: url(data:image/png;base64,${example.picture})` });
+    const box = make("div", { class: "tiles", role: "img", "aria-label": description, style: `--across: ${wide}; --down: ${high}; --picture: url(data:image/png;base64,${example.picture})` });
     for (let i = 0; i < count; i++) {
-      const { classes = "tile", style = "", title = null } = tile(i);
-      box.append(make("span", { class: classes, title, style: `background-position: ${place(i % wide, wide)} ${place(Math.floor(i / wide), high)}; ${style}` }));
+      const { names = "tile", style = "", title = null } = tile(i);
+      box.append(make("span", { class: names, title, style: `background-position: ${place(i % wide, wide)} ${place(Math.floor(i / wide), high)}; ${style}` }));
     }
     return box;
   }
 
   function scored(example, place) {
-    const method = data.methods[place], seenNow = seen(example), code = seenNow.scores[place];
-    const box = make("div", { class: "method" }, make("h4", {}, method.name));
+    const method = data.methods[place], now = ofSeed(example), code = now.scores[place];
+    const box = make("div", { class: "method" }, make("h4", {}, foreign(method.name)));
     if (code === null) {
-      box.append(make("p", { class: "effect" }, "not explained by this method"));
+      box.append(make("p", { class: "effect" }, "This method gave no scores for this example."));
       return box;
     }
-    const values = shares(code), largest = seenNow.largest[place] ?? 0;
+    const values = shares(code), largest = now.largest[place] ?? 0;
     const words = unitsOf(example), known = new Set(example.rationale || []);
     const ranked = values.map((_, i) => i).sort((a, b) => values[b] - values[a]);
     const top = values.some(value => value !== values[0]) ? ranked[0] : -1;
-    const named = i => words[i] ?? `unit ${i + 1}`;
+    const named = i => words[i] ?? `${data.unit} ${i + 1}`;
     const line = example.picture
-      ? tiles(example, `The units of ${example.id} by ${method.name}`, values.length, i => ({ classes: marks("tile", i === top, known.has(i)), style: `--tint: ${tint(values[i])}`, title: `${named(i)}: ${number(values[i] * largest)}` }))
-      : make("p", { class: "units" });
-    if (!example.picture) values.forEach((share, i) => line.append(unit(named(i), share, i === top, known.has(i), share * largest), " "));
-    const best = ranked.slice(0, 3).map(i => `${words[i] ?? `unit ${i + 1}`} ${number(values[i] * largest)}`).join(", ");
-    box.append(make("p", { class: "hidden" }, `Highest by ${method.name}: ${best}.`), line);
-    const without = seenNow.without[place];
-    if (without !== null && top >= 0) {
-      const before = seenNow.p[seenNow.predicted];
-      box.append(make("p", { class: "effect" }, `Without “${words[top] ?? `unit ${top + 1}`}”: ${data.labels[seenNow.predicted]} ${percent(before)} → ${percent(without)}`));
-    }
+      ? tiles(example, `The ${data.unit}s of ${isolated(example.id)} with the scores of ${isolated(method.name)}`, values.length, i => ({ names: classes("tile", values[i], i === top, known.has(i)), style: strength(values[i]), title: `${isolated(named(i))}: ${number(values[i] * largest)}` }))
+      : make("p", { class: "units", dir: direction(example) });
+    if (!example.picture) values.forEach((share, i) => line.append(unit(named(i), direction(example), share, i === top, known.has(i), share * largest), " "));
+    const best = ranked.slice(0, 3).flatMap((i, at) => [at ? ", " : "", foreign(named(i)), ` ${number(values[i] * largest)}`]);
+    box.append(make("p", { class: "hidden" }, "Highest scores of ", foreign(method.name), ": ", ...best, "."), line);
+    const without = now.without[place];
+    if (without !== null && top >= 0)
+      box.append(make("p", { class: "effect" }, "Probability of ", foreign(data.labels[now.predicted]), `: ${percent(now.p[now.predicted])}, without “`, foreign(named(top)), `” ${percent(without)}`));
     return box;
   }
 
   function article(example) {
-    const now = seen(example), right = now.predicted === example.label;
-    const says = make("p", {}, "Label ", make("b", {}, data.labels[example.label]), ", predicted ",
-      make("b", {}, data.labels[now.predicted]), ` with ${percent(now.p[now.predicted])}, `,
-      make("b", { class: right ? "right" : "wrong" }, right ? "✓ right" : "✗ wrong"));
-    const box = make("article", { class: "example", id: `example=${example.id}`, tabindex: "-1", "aria-label": `Example ${example.id}` },
-      make("header", {}, make("h3", {}, make("a", { href: address(example) }, example.id)), says));
-    if (example.query) box.append(make("p", { class: "query" }, make("b", {}, "Query: "), example.query));
-    const methods = make("div", { class: example.picture ? "seen pictured" : "seen" });
-    if (example.picture) methods.append(make("div", { class: "method" }, make("h4", {}, "picture"), tiles(example, `The units of ${example.id}`, unitsOf(example).length, () => ({}))));
+    const now = ofSeed(example), correct = now.predicted === example.label;
+    const outcome = make("p", {}, "Label ", make("b", {}, foreign(data.labels[example.label])), ", predicted ",
+      make("b", {}, foreign(data.labels[now.predicted])), ` (probability ${percent(now.p[now.predicted])}), `,
+      make("b", { class: correct ? "correct" : "wrong" }, correct ? "✓ correct" : "✗ wrong"));
+    const box = make("article", { class: "example", id: `example=${example.id}`, tabindex: "-1", "aria-label": `Example ${isolated(example.id)}` },
+      make("header", {}, make("h3", {}, make("a", { href: address(example) }, foreign(example.id))), outcome));
+    if (example.query) box.append(make("p", { class: "query" }, make("b", {}, "Query: "), foreign(example.query)));
+    const methods = make("div", { class: example.picture ? "methods pictured" : "methods" });
+    if (example.picture) methods.append(make("div", { class: "method" }, make("h4", {}, "picture"), tiles(example, `The ${data.unit}s of ${isolated(example.id)}`, unitsOf(example).length, () => ({}))));
     data.methods.forEach((_, place) => { if (chosen(place)) methods.append(scored(example, place)); });
-    if (!data.methods.length && example.units) methods.append(make("p", { class: "units" }, unitsOf(example).join(" ")));
+    if (!data.methods.length && example.units) methods.append(make("p", { class: "units", dir: direction(example) }, unitsOf(example).join(" ")));
     box.append(methods);
     if (data.columns.length) box.append(measures(now));
     return box;
   }
 
   function measures(now) {
-    const rows = data.columns.map((column, i) => make("tr", {}, make("th", { scope: "row" }, column.title), make("td", { class: "n" }, number(now.measures[i]))));
+    const rows = data.columns.map((column, i) => make("tr", {}, make("th", { scope: "row" }, foreign(column.title)), make("td", { class: "n" }, number(now.measures[i]))));
     const by = sort.value.startsWith("m") ? Number(sort.value.slice(1)) : -1;
-    const heading = by < 0 ? "All measures of this example" : `${data.columns[by].title}: ${number(now.measures[by])}; all measures`;
-    return make("details", { class: "mine" }, make("summary", {}, heading), make("table", {}, make("tbody", {}, ...rows)));
+    const heading = by < 0 ? ["All measures of this example"] : [foreign(data.columns[by].title), ` ${number(now.measures[by])}; show all measures`];
+    return make("details", { class: "values" }, make("summary", {}, ...heading), make("table", {}, make("tbody", {}, ...rows)));
   }
 
   const chosen = place => { const box = at(`method-${place}`); return !box || box.checked; };
 
   function value(example) {
-    const now = seen(example), [kind, place] = [sort.value[0], Number(sort.value.slice(1))];
+    const now = ofSeed(example), [kind, place] = [sort.value[0], Number(sort.value.slice(1))];
     if (kind === "m") return now.measures[place];
     if (kind === "p") return now.p[now.predicted];
     if (kind === "w") return now.without[place] === null ? null : now.p[now.predicted] - now.without[place];
@@ -105,9 +110,9 @@
   }
 
   function matches(example, words) {
-    const right = seen(example).predicted === example.label;
+    const isCorrect = ofSeed(example).predicted === example.label;
     if (ofClass.value !== "" && example.label !== Number(ofClass.value)) return false;
-    if (correct.value && (correct.value === "right") !== right) return false;
+    if (correct.value && (correct.value === "correct") !== isCorrect) return false;
     const all = `${example.id} ${(example.units || "").replaceAll("\t", " ")} ${example.query || ""}`.toLowerCase();
     return words.every(word => all.includes(word));
   }
@@ -133,7 +138,7 @@
     list.append(...next.map(article));
     more.hidden = shown >= found.length;
     more.textContent = `Show more (${found.length - shown} left)`;
-    count.textContent = `${found.length} of ${data.examples.length} examples` + (shown < found.length ? `, the first ${shown} shown` : "");
+    count.textContent = `${found.length} of ${data.examples.length} examples` + (shown < found.length ? `; the first ${shown} are shown` : "");
   }
 
   function chooseOrder() {
@@ -145,14 +150,14 @@
     order.disabled = sort.value === "o";
   }
 
-  // A permanent link to an example shows it whatever is being filtered.
+  // A permanent link shows its example even if the filters exclude it.
   function follow() {
     const asked = /^#example=(.*)$/.exec(location.hash);
     if (!asked) return;
     let id;
     try { id = decodeURIComponent(asked[1]); } catch { return; }
     const example = data.examples.find(one => one.id === id);
-    if (!example) { count.textContent = `There is no example “${id}” on this page.`; return; }
+    if (!example) { count.replaceChildren("There is no example “", foreign(id), "” on this page."); return; }
     if (!found.includes(example)) { ofClass.value = correct.value = text.value = ""; refresh(); }
     show(Math.max(shown, found.indexOf(example) + 1));
     linked?.classList.remove("linked");
@@ -170,13 +175,13 @@
     if (next) { next.focus(); next.scrollIntoView({ block: "nearest" }); event.preventDefault(); }
   }
 
-  sort.append(option("o", "order of the test split"), option("p0", "probability of the prediction"),
+  sort.append(option("o", "order in the test split"), option("p0", "probability of the prediction"),
     ...data.columns.map((column, i) => option(`m${i}`, column.title)),
-    ...data.methods.filter((_, i) => data.examples.some(e => e.seen[0].without[i] !== null)).map(method => option(`w${data.methods.indexOf(method)}`, `fall without the top unit of ${method.name}`)));
-  ofClass.append(option("", "all"), ...data.labels.map((name, i) => option(String(i), name)));
+    ...data.methods.filter((_, i) => data.examples.some(e => e.by_seed[0].without[i] !== null)).map(method => option(`w${data.methods.indexOf(method)}`, `fall in probability without the top ${data.unit} of ${method.name}`)));
+  ofClass.append(option("", "all labels"), ...data.labels.map((name, i) => option(String(i), name)));
   seed.append(...data.seeds.map(name => option(String(name), String(name))));
   seed.disabled = data.seeds.length < 2;
-  data.methods.forEach((method, i) => at("methods").append(make("label", {}, make("input", { type: "checkbox", id: `method-${i}`, checked: "" }), method.name)));
+  data.methods.forEach((method, i) => at("methods").append(make("label", {}, make("input", { type: "checkbox", id: `method-${i}`, checked: "" }), foreign(method.name))));
   at("methods").hidden = !data.methods.length;
   const first = data.columns.findIndex(column => column.direction !== "none");
   sort.value = first < 0 ? "o" : `m${first}`;

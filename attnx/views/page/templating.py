@@ -1,0 +1,80 @@
+"""The templates of pages with their filters, one stylesheet and one script."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from ...escaping import printable
+from ...results.formatting import format_number
+from ...results.wording import QUESTIONS, STATUS_IN_WORDS, evidence, grade, row_in_words, sees_in_words
+from ..score_colours import css_variables
+from .direction import isolated, isolated_within
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+    from ...results.verdict_records import Verdict
+
+TEMPLATES: Final = Path(__file__).parent / "templates"
+MARKS: Final = {"supported": "✓", "contradicted": "✗", "chance": "≈", "unknown": "?"}
+
+
+def render(template: str, **context: Any) -> str:
+    """A template with its context; every text in it is escaped."""
+    return _environment().get_template(template).render(**context)
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_finalize,
+    )
+    environment.filters |= {
+        "number": format_number,
+        "words": row_in_words,
+        "sentence": lambda text: isolated_within(text[:1].upper() + text[1:]),
+        "text": isolated_within,
+        "bdi": isolated,
+        "question": _question,
+        "grade": grade,
+        "evidence": evidence,
+        "sees": sees_in_words,
+    }
+    environment.globals |= {
+        "status": STATUS_IN_WORDS,
+        "marks": MARKS,
+        "style": Markup(_colours() + _file("page.css") + _file("scores.css")),
+        "cell_style": Markup(_colours() + _file("scores.css")),  # nothing of the page around a cell changes
+        "script": Markup(_file("browser.js")),
+    }
+    return environment
+
+
+def _question(verdict: Verdict) -> Markup:
+    from markupsafe import Markup
+
+    return Markup(QUESTIONS[verdict.heading]).format(explanation=isolated(verdict.explanation))
+
+
+def _colours() -> str:
+    return _file("palette.css") + css_variables()
+
+
+def _file(name: str) -> str:
+    return (TEMPLATES / name).read_text(encoding="utf-8")
+
+
+def _finalize(value: Any) -> Any:
+    """Control characters of a text made visible; what is markup is ours."""
+    return printable(value, lines=True) if type(value) is str else value
