@@ -1,4 +1,4 @@
-"""Known truth: planted tasks, explanations right or wrong on purpose, attention trained to deceive."""
+"""Known ground truth: planted tasks, explanations that are right or wrong on purpose, deceptive attention."""
 
 from attnx.plugin import Card, hookimpl
 
@@ -10,7 +10,7 @@ PRUTHI = (
 
 @hookimpl
 def attnx_tasks() -> list[Card]:
-    """Generated texts of which it is known which words decide the label."""
+    """Generated texts in which it is known which words decide the label."""
     return [
         Card("planted-pronouns", "attnx_audit.pronouns:PlantedPronouns",
              options="attnx_audit.options:PronounsOptions", recommends=("bilstm-add",), citation=PRUTHI),
@@ -21,7 +21,7 @@ def attnx_tasks() -> list[Card]:
 
 @hookimpl
 def attnx_importances() -> list[Card]:
-    """Explanations that are right, partly right, uninformative or wrong, whatever the model does."""
+    """Explanations that are right, partly right, uninformative or wrong, independent of the model."""
     return [
         Card("oracle", "attnx_audit.oracle:Oracle"),
         Card("anti-oracle", "attnx_audit.oracle:AntiOracle"),
@@ -35,7 +35,7 @@ def attnx_importances() -> list[Card]:
 
 @hookimpl
 def attnx_studies() -> list[Card]:
-    """Attention that hides what the model uses."""
+    """Attention trained to hide what the model uses."""
     return [
         Card("deceptive-attention", "attnx_audit.deceptive_attention:DeceptiveAttention",
              options="attnx_audit.options:DeceptiveAttentionOptions", citation=PRUTHI),

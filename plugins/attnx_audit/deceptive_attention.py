@@ -12,13 +12,14 @@ from .options import DeceptiveAttentionOptions
 
 
 class DeceptiveAttention(Study):
-    """What metrics say of attention that was trained to avoid the units that decide.
+    """What metrics report about attention that was trained to avoid the deciding units.
 
-    A model is trained with the loss CE − λ·log(1 − Σ a_i over the rationale) for every λ, which is
-    --train deception=λ: the very same models as those of plain runs with that setting. A deceived
-    model is as accurate as the honest one and uses the same units, but its attention is elsewhere:
-    a metric that says the same of both has been deceived with it. A model that reads each unit
-    alone has no way to carry what a unit says to another, and loses accuracy instead.
+    For every λ a model is trained with the loss CE − λ·log(1 − Σ a_i over the rationale); the same models
+    come from a run with --train deception=λ. A deceived model is about as accurate as the honest one and
+    uses the same units (words, image patches, ...), but its attention is on others: a metric that gives
+    both the same value missed the deception. A model that reads each unit separately cannot move
+    information from one unit to another, and loses accuracy instead. Needs a task with rationales; trains
+    one model per λ and seed.
     """
 
     needs = ("attention", "rationale")
@@ -28,7 +29,7 @@ class DeceptiveAttention(Study):
 
     def __call__(self, lab: Lab) -> list[Finding]:
         weights = {"honest": 0.0, **{f"λ = {penalty:g}": penalty for penalty in self.options.penalties}}
-        plans = {  # resolved before any training, so that a metric that cannot be had is refused
+        plans = {  # resolved before any training, so that an unavailable metric is rejected early
             name: lab.variant(
                 training={**lab.setting.training.model_dump(), "deception": weight},
                 metrics=self.options.metrics,
@@ -51,7 +52,7 @@ class DeceptiveAttention(Study):
     def _measured(
         self, lab: Lab, setting: str, models: Sequence[Model], references: Sequence[str]
     ) -> list[Finding]:
-        """What every metric says of these models' attention."""
+        """Measure every metric on these models' attention."""
         by_seed = [
             lab.measure(model, seed, self.options.metrics, references=references)
             for model, seed in zip(models, lab.seeds, strict=True)

@@ -20,7 +20,7 @@ FILLERS = {
     "friend": "sister brother neighbour cousin uncle teacher".split(),
 }
 DECIDING_TOPICS = ("film", "movie")
-# What is said of other things in words of their own: (negative, positive).
+# Words that judge other things, used for nothing else: (negative, positive).
 OTHERS = {
     "hotel": (("dirty", "spotless"), ("noisy", "quiet"), ("cramped", "spacious")),
     "meal": (("bland", "tasty"), ("burnt", "crisp"), ("greasy", "delicious")),
@@ -47,17 +47,17 @@ FEELINGS = (  # (negative, positive)
 
 
 class PlantedDistractors(Task):
-    """Short reviews of several things, of which what is said of the film alone decides the label.
+    """Generated reviews of several things; only the judgement of the film decides the label.
 
-    One sentence judges the film, the others judge other things as strongly, and their judgements are
-    independent of the label. By default things are judged in words of their own (a film is dull or
-    gripping, a train late or punctual), and the film's one or two such words are the rationale:
-    everything else can be anything.
+    One sentence judges the film, the others judge other things as strongly and independently of the
+    label. By default each thing is judged in its own words (a film is dull or gripping, a train late or
+    punctual), and the one or two such words about the film are the rationale: they alone decide the
+    label.
 
-    With feelings=shared all are judged in the same words. To know the label one must find the film's
-    word (film, movie) as well, which is the same for either label, and which feeling is in its
-    sentence: both are the rationale, but so much hangs on what stands near what that a model uses the
-    words around them too. A model that reads each word alone can count feelings at best.
+    With feelings=shared all things are judged in the same words. The label then depends on the word for
+    the film (film, movie), which is the same for both labels, and on the judgement in its sentence: both
+    are the rationale, but a model will also use the words around them. A model that reads each word
+    separately can only count judgements. Needs no files.
     """
 
     provides = ("words",)
@@ -72,7 +72,7 @@ class PlantedDistractors(Task):
         return make_texts(self.write, DistractorsOptions(**SAMPLE), ("negative", "positive"))
 
     def write(self, rng: np.random.Generator) -> Text:
-        """A text for either label."""
+        """Return a text that can have either label."""
         count = self.options.distractors + 1
         film = int(rng.integers(count))  # the sentence that decides
         patterns = rng.choice(PATTERNS, size=count, replace=False).tolist()
@@ -88,7 +88,7 @@ class PlantedDistractors(Task):
         words = pattern.split()
         shared = self.options.feelings == "shared"
         pairs = FEELINGS if decides or shared else OTHERS[topic]
-        said = int(rng.integers(2))  # what a sentence about another thing says
+        said = int(rng.integers(2))  # the judgement of another thing
         feelings = iter(rng.choice(len(pairs), size=words.count("{feeling}"), replace=False).tolist())
         units = []
         for word in words:

@@ -10,7 +10,7 @@ Penalty = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class PlantedOptions(Options):
-    """How many texts there are, their seed, and whether their words decide anything."""
+    """The number of texts, their seed, and whether their words decide the label."""
 
     train: int = Field(1000, ge=2, description="training texts")
     dev: int = Field(200, ge=2, description="texts for model selection")
@@ -18,8 +18,8 @@ class PlantedOptions(Options):
     seed: int = Field(0, ge=0, description="seed of the data; the seeds of a run are for training")
     labels: Literal["true", "permuted"] = Field(
         "true",
-        description="permuted: labels are dealt out anew within every split, so that no word decides them "
-        "and there is no rationale",
+        description="permuted: labels are shuffled within every split, so that no word decides them and "
+        "there is no rationale",
     )
 
     @property
@@ -30,7 +30,7 @@ class PlantedOptions(Options):
 class PronounsOptions(PlantedOptions):
     """Options of `planted-pronouns`."""
 
-    deciding: int = Field(3, ge=1, le=3, description="most deciding words in a text; the least is 1")
+    deciding: int = Field(3, ge=1, le=3, description="most deciding words in a text; the fewest are 1")
 
 
 class DistractorsOptions(PlantedOptions):
@@ -39,16 +39,16 @@ class DistractorsOptions(PlantedOptions):
     distractors: int = Field(2, ge=1, le=3, description="sentences about other things in a text")
     feelings: Literal["own", "shared"] = Field(
         "own",
-        description="own: other things are judged in words of their own; shared: in the same words, and the "
-        "word film decides which of them count",
+        description="own: other things are judged in other words than the film; shared: in the same words, "
+        "and the word film decides which of them count",
     )
 
 
 class PartlyOracleOptions(Options):
     """Options of `partly-oracle`."""
 
-    share: float = Field(0.5, ge=0, le=1, description="share of the deciding units that others replace")
-    seed: int = Field(0, ge=0, description="another seed replaces others")
+    share: float = Field(0.5, ge=0, le=1, description="share of deciding units that are replaced")
+    seed: int = Field(0, ge=0, description="seed of the replacement")
 
 
 class DeceptiveAttentionOptions(Options):
@@ -57,14 +57,14 @@ class DeceptiveAttentionOptions(Options):
     penalties: tuple[Penalty, ...] = Field(
         (0.01, 0.1, 1.0),
         min_length=1,
-        description="values of λ above 0, joined by +, each a model for every seed",
+        description="values of λ above 0, joined by +; each trains one model per seed",
     )
     metrics: tuple[str, ...] = Field(
         ("comprehensiveness", "sufficiency", "kendall"),
-        description="what is asked about attention, joined by +",
+        description="metrics of the attention, joined by +",
     )
     references: tuple[str, ...] = Field(
-        (), description="what metrics of agreement compare with, joined by +; none: what is usual for them"
+        (), description="references of the agreement metrics, joined by +; none: their usual ones"
     )
 
     @field_validator("penalties")

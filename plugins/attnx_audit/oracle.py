@@ -5,9 +5,10 @@ from attnx.plugin import ImportanceMethod, Model, Trace
 
 
 class Oracle(ImportanceMethod):
-    """1 for the units that decide the label, 0 for the others.
+    """Ground truth: 1 for the units that decide the label, 0 for the others.
 
-    0 for all where nothing is known to decide.
+    Units are words, image patches, ...; all scores are 0 if it is not known which units decide. Needs a
+    task with rationales and ignores the model.
     """
 
     needs = ("rationale",)
@@ -18,9 +19,10 @@ class Oracle(ImportanceMethod):
 
 
 class AntiOracle(ImportanceMethod):
-    """1 for the units that have nothing to do with the label, 0 for those that decide it.
+    """Inverted ground truth: 1 for the units that do not decide the label, 0 for those that do.
 
-    0 for all where nothing is known to decide.
+    Units are words, image patches, ...; all scores are 0 if it is not known which units decide. Needs a
+    task with rationales and ignores the model.
     """
 
     needs = ("rationale",)
@@ -31,9 +33,10 @@ class AntiOracle(ImportanceMethod):
 
 
 class NegatedOracle(ImportanceMethod):
-    """−1 for the units that decide the label, 0 for the others: the oracle with the wrong sign.
+    """Ground truth with the wrong sign: −1 for the units that decide the label, 0 for the others.
 
-    0 for all where nothing is known to decide.
+    Units are words, image patches, ...; all scores are 0 if it is not known which units decide. Needs a
+    task with rationales and ignores the model.
     """
 
     needs = ("rationale",)

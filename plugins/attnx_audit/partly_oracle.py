@@ -7,12 +7,12 @@ from .options import PartlyOracleOptions
 
 
 class PartlyOracle(ImportanceMethod):
-    """An oracle that takes a share of the deciding units for others, drawn at random.
+    """Partly correct ground truth: a random share of the deciding units is replaced by others.
 
-    Of k deciding units share·k are scored 0 and as many others 1, in their place; the rest of
-    share·k is rounded up with its own probability, so that the share is exact on average. What a
-    smaller share replaces, a larger one replaces too. Where there are too few others, all of them
-    are taken.
+    Of k deciding units (words, image patches, ...), share·k get the score 0 and as many others get 1
+    instead. The fraction in share·k is rounded up with its own probability, so that the share is exact on
+    average. Units that a smaller share replaces are replaced by a larger one too. If there are too few
+    others, all of them get 1. Needs a task with rationales and ignores the model.
     """
 
     needs = ("rationale",)
@@ -26,7 +26,7 @@ class PartlyOracle(ImportanceMethod):
         right = (batch.rationale == 1) & batch.mask  # [B, L]
         others = (batch.rationale == 0) & batch.mask  # [B, L]
         order, rounding = self.randomness.uniform(batch, draws=2).unbind(1)  # [B, L] each
-        first = batch.mask.double().argmax(1, keepdim=True)  # [B, 1] a unit whose draw the text can use
+        first = batch.mask.double().argmax(1, keepdim=True)  # [B, 1] the unit whose draw serves the text
         replaced = (self.share * right.sum(1) + rounding.gather(1, first)[:, 0]).floor()  # [B]
         replaced = replaced.minimum(others.sum(1))
         kept = right & ~_lowest(order, right, replaced)

@@ -1,7 +1,7 @@
-"""Texts written before their label is known, and read as one label or the other.
+"""Texts that are written before their label is known and can have either label.
 
-A unit of such a text is a word, or a pair of words of which the label chooses one. Nothing else
-depends on the label, so what is not marked as deciding is independent of it by construction.
+A unit of such a text is a word, or a pair of words of which the label chooses one. Nothing else depends
+on the label, so what is not marked as deciding is independent of it by construction.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SAMPLE = {"train": 24, "dev": 12, "test": 12}
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A word, or two of which the label chooses one, and whether the label can be told without it."""
+    """A word, or two of which the label chooses one, and whether it decides the label."""
 
     words: tuple[str, str]
     deciding: bool = False
@@ -36,23 +36,23 @@ Writer = Callable[[np.random.Generator], Text]
 
 
 def make_texts(write: Writer, options: PlantedOptions, label_names: tuple[str, str]) -> TaskData:
-    """All splits: as many texts of one label as of the other, give or take one."""
+    """Return all splits, with equally many texts of both labels (up to one)."""
     seeds = np.random.SeedSequence(options.seed).spawn(len(SPLITS))
     train, dev, test = (
         _split(write, options, split, np.random.default_rng(seed))
         for split, seed in zip(SPLITS, seeds, strict=True)
     )
-    said = "generated from sentence patterns"
+    source = "generated from sentence patterns"
     if options.labels == "permuted":
-        said += ", labels permuted"
-    return TaskData(train, dev, test, label_names=label_names, provenance={"source": said})
+        source += ", labels permuted"
+    return TaskData(train, dev, test, label_names=label_names, provenance={"source": source})
 
 
 def _split(
     write: Writer, options: PlantedOptions, split: str, rng: np.random.Generator
 ) -> tuple[Example, ...]:
     count = getattr(options, split)
-    readings = rng.permutation(np.arange(count) % 2).tolist()  # [N] what the words say
+    readings = rng.permutation(np.arange(count) % 2).tolist()  # [N] the label that the words indicate
     permuted = rng.permutation(readings).tolist()
     labels = readings if options.labels == "true" else permuted
     return tuple(
@@ -62,7 +62,7 @@ def _split(
 
 
 def read_as(text: Text, reading: int, label: int, name: str, *, known: bool = True) -> Example:
-    """The text with the words of one reading; its rationale where that reading is the label."""
+    """Return the text with the words of one label; with a rationale if that is the example's label."""
     return Example(
         id=name,
         units=tuple(unit.words[reading] for unit in text),

@@ -5,7 +5,11 @@ from attnx.plugin import ImportanceMethod, Model, Trace
 
 
 class First(ImportanceMethod):
-    """The earlier a unit stands, the higher its score: from 1 for the first to 1/n for the last."""
+    """Scores by position: the first unit highest.
+
+    From 1 for the first unit (word, image patch, ...) to 1/n for the last. An uninformative baseline that
+    ignores the model.
+    """
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         place, count = _places(trace)
@@ -14,7 +18,11 @@ class First(ImportanceMethod):
 
 
 class Last(ImportanceMethod):
-    """The later a unit stands, the higher its score: from 1/n for the first to 1 for the last."""
+    """Scores by position: the last unit highest.
+
+    From 1/n for the first unit (word, image patch, ...) to 1 for the last. An uninformative baseline that
+    ignores the model.
+    """
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         place, count = _places(trace)
@@ -22,6 +30,6 @@ class Last(ImportanceMethod):
 
 
 def _places(trace: Trace) -> tuple[Tensor, Tensor]:
-    """Units counted from 1 along the mask [B, L], and how many there are [B, 1]."""
+    """Return the place of each unit from 1 along the mask [B, L], and the number of units [B, 1]."""
     place = trace.batch.mask.cumsum(1)
     return place, place[:, -1:]

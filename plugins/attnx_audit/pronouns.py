@@ -31,19 +31,19 @@ FILLERS = {
     "number": "two three four five seven nine twelve twenty".split(),
 }
 SURNAMES = "miller novak garcia larsen rossi dubois keller santos weber moreau lind okafor".split()
-# The person in words that decide: as (he, she).
+# Words for the person that decide the label: pairs like (he, she).
 PRONOUNS = {"who": ("he", "she"), "whose": ("his", "her"), "whom": ("him", "her")}
 TITLES = ("mr", "mrs")
 NEUTRAL_TITLES = ("dr", "professor", "judge", "captain")
 
 
 class PlantedPronouns(Task):
-    """Short lives in which pronouns and titles alone decide the label.
+    """Generated short biographies; only pronouns and titles decide the label.
 
-    Two or three sentences about one person. One to `deciding` of them name the person by a pronoun
-    (he, she, his, her, him) or a title (mr, mrs); the others by a title that says nothing. Every one
-    of the deciding words is enough to tell the label, and all of them are the rationale. Full stops
-    are units: a place where attention can hide.
+    Two or three sentences about one person. One to `deciding` of them name the person by a pronoun (he,
+    she, his, her, him) or a title (mr, mrs); the others by a neutral title. Each of the deciding words is
+    enough to determine the label, and all of them are the rationale. Full stops are units too: a place on
+    which attention can rest without using it. Needs no files.
     """
 
     provides = ("words",)
@@ -58,7 +58,7 @@ class PlantedPronouns(Task):
         return make_texts(self.write, PronounsOptions(**SAMPLE), ("he", "she"))
 
     def write(self, rng: np.random.Generator) -> Text:
-        """A text for either label."""
+        """Return a text that can have either label."""
         count = int(rng.integers(2, 4))
         deciding = int(rng.integers(1, min(count, self.options.deciding) + 1))
         decides = rng.permutation(np.arange(count) < deciding)  # [sentences]

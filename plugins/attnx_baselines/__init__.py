@@ -1,11 +1,11 @@
-"""Attention itself as an explanation, and the scores that know nothing."""
+"""Attention as an explanation, scores from a file, and uninformative baselines."""
 
 from attnx.plugin import Card, hookimpl
 
 
 @hookimpl
 def attnx_importances() -> list[Card]:
-    """The attention weights, scores from a file, and the two baselines every report includes."""
+    """The attention weights, scores from a file, and the two baselines of every report."""
     return [
         Card("attention", "attnx_baselines.attention:Attention"),
         Card("precomputed", "attnx_baselines.precomputed:Precomputed",

@@ -5,7 +5,11 @@ from attnx.plugin import ImportanceMethod, Model, Trace
 
 
 class Attention(ImportanceMethod):
-    """The attention weights themselves."""
+    """The model's attention weights.
+
+    The weight a_i of each unit (a word, an image patch, ...), at least 0, with sum 1. It costs nothing
+    beyond the forward pass.
+    """
 
     needs = ("attention",)
 

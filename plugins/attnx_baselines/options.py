@@ -11,15 +11,15 @@ from attnx.plugin import Options
 class RandomOptions(Options):
     """Options of `random`."""
 
-    seed: int = Field(0, ge=0, description="another seed gives other scores")
+    seed: int = Field(0, ge=0, description="seed of the random scores")
 
 
 class PrecomputedOptions(Options):
-    """Options of `precomputed`; the file's bytes are part of what was asked for, not only its name."""
+    """Options of `precomputed`; a run is identified by the content of the file, not only by its name."""
 
     file: FilePath = Field(description="scores by example id: .jsonl, .jsonl.gz or .npz")
     sha256: str = Field(
-        "", validate_default=True, description="of the file; filled in when not given, checked when given"
+        "", validate_default=True, description="SHA-256 of the file; computed if not given, checked if given"
     )
 
     @field_validator("file")
@@ -32,7 +32,7 @@ class PrecomputedOptions(Options):
     @field_validator("sha256")
     @classmethod
     def _of_the_file(cls, given: str, info: ValidationInfo) -> str:
-        if "file" not in info.data:  # it is refused already
+        if "file" not in info.data:  # already rejected
             return given
         with info.data["file"].open("rb") as opened:
             found = hashlib.file_digest(opened, "sha256").hexdigest()

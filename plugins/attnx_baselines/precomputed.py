@@ -15,10 +15,11 @@ from .score_files import read_scores
 
 
 class Precomputed(ImportanceMethod):
-    """Scores computed elsewhere, read from a file.
+    """Scores computed outside attnx, read from a file.
 
-    A JSON-lines file (it may be .gz) has a line {"id": ..., "scores": [...]} for every example, an NPZ
-    file an array under every example's id: one number for each unit, in their order.
+    A JSON-lines file (.jsonl or .jsonl.gz) has one line {"id": ..., "scores": [...]} per example; an NPZ
+    file has one array per example, named by the example's id. Each example needs one finite number per
+    unit (word, image patch, ...), in order; higher is more important.
     """
 
     def __init__(self, options: PrecomputedOptions) -> None:

@@ -7,10 +7,10 @@ from .options import RandomOptions
 
 
 class Random(ImportanceMethod):
-    """A point drawn uniformly from the simplex for each example, whatever the model and its training.
+    """Random scores, drawn uniformly from the simplex for each example.
 
-    All trainings of a run have the same random scores beside them, so that they differ by what was
-    trained and not by what was drawn.
+    The scores are at least 0 and sum to 1. They depend on the example and the seed, not on the model, so
+    all training runs are compared with the same random scores.
     """
 
     def __init__(self, options: RandomOptions) -> None:

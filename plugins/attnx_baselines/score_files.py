@@ -14,7 +14,7 @@ Scores = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def read_scores(file: Path) -> dict[str, Scores]:
-    """One vector of finite numbers for every id in a JSON-lines or NPZ file."""
+    """Read one vector of finite numbers per id from a JSON-lines or NPZ file."""
     scores: dict[str, Scores] = {}
     for id_, given in _arrays(file) if file.suffix == ".npz" else _lines(file):
         if id_ in scores:
@@ -46,7 +46,7 @@ def _lines(file: Path) -> Iterator[tuple[str, Any]]:
 
 UNREADABLE = (
     *(OSError, EOFError, KeyError, ValueError, TypeError, zipfile.BadZipFile, zlib.error),
-    RuntimeError,  # a password, or a compression that nobody knows
+    RuntimeError,  # a password, or an unknown compression
 )
 
 

@@ -5,7 +5,7 @@ from attnx.plugin import ImportanceMethod, Model, Trace
 
 
 class Uniform(ImportanceMethod):
-    """The same score for every unit."""
+    """The same score for every unit (a word, an image patch, ...)."""
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         mask = trace.batch.mask.to(trace.attention)  # [B, L]

@@ -1,4 +1,4 @@
-"""Importances that Captum computes, on the embeddings of units."""
+"""Importance methods of the Captum library, on the embeddings of units."""
 
 from attnx.plugin import Card, hookimpl
 
@@ -18,7 +18,7 @@ def _card(name: str, target: str, options: str, citation: str = "") -> Card:
 
 @hookimpl
 def attnx_importances() -> list[Card]:
-    """The gradient family, and the methods that replace embeddings by a baseline."""
+    """Gradient methods, and methods that replace embeddings by a baseline."""
     return [
         _card("integrated-gradients", "integrated_gradients:IntegratedGradients",
               "IntegratedGradientsOptions", SUNDARARAJAN),

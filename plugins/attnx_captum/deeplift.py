@@ -15,17 +15,19 @@ from .output import Output, baseline_of, values_by_unit
 
 
 class DeepLift(ImportanceMethod):
-    """Differences from a baseline, handed back by the rescale rule with attention held.
+    """DeepLIFT (rescale rule): contributions of embeddings relative to a baseline, attention held fixed.
 
-    (X_i − B_i)·m_i, where m is the gradient of the logit with every slope f′ of a non-linearity
-    replaced by Δf/Δx. Over all units the values add up to the change of the logit under fixed
-    attention: the rule knows no product a_i h_i of two things that both change, nor a softmax.
-    A model that provides "rescale" has each non-linearity between embeddings and logits, attention
-    held, as a module of its own of a type that Captum knows, used once in a pass.
+    The score of unit i (a word, an image patch, ...) is (X_i − B_i)·m_i, where X_i is its embedding, B_i
+    the baseline, and m the gradient of the logit with every slope f′ of a non-linearity replaced by
+    Δf/Δx. Signed: positive scores support the class. Over all units the scores add up to the change of
+    the logit under fixed attention; the rule covers neither a softmax nor a product a_i h_i in which both
+    factors change. Needs a model that provides "rescale": every non-linearity between embeddings and
+    logits is a separate module of a type that Captum supports, used once per pass. Costs about two
+    forward and two backward passes.
     """
 
     needs = ("gradient", "rescale", "reattend")
-    passes = 6  # of the example and of its baseline, there and back
+    passes = 6  # the example and its baseline, forward and backward
 
     def __init__(self, options: DeepLiftOptions) -> None:
         self.options = options
@@ -43,7 +45,7 @@ class DeepLift(ImportanceMethod):
 
 
 class _Network(nn.Module):
-    """The output as a module whose parts are those that Captum is to hang its hooks on."""
+    """The output as a module whose submodules are those on which Captum sets hooks."""
 
     def __init__(self, output: Output) -> None:
         super().__init__()
@@ -55,7 +57,7 @@ class _Network(nn.Module):
 
 
 def _non_linearities(output: Output) -> list[nn.Module]:
-    """Those that depend on the embeddings, unlike those in the encoder of a query: one row tells."""
+    """Find those that depend on the embeddings, unlike those of a query's encoder, by running one row."""
     found: list[nn.Module] = []
 
     def note(module: nn.Module, inputs: tuple[Tensor, ...]) -> None:
@@ -75,7 +77,7 @@ def _non_linearities(output: Output) -> list[nn.Module]:
 
 @contextmanager
 def _tidied(network: _Network) -> Iterator[None]:
-    """Without Captum's warning that it sets hooks, and without what it leaves where no gradient comes."""
+    """Suppress Captum's warning about hooks, and remove what it leaves on parts without a gradient."""
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", r"Setting forward, backward hooks")

@@ -11,9 +11,10 @@ from .presence import Presence
 
 
 class FeatureAblation(ImportanceMethod):
-    """Change of the output when a baseline takes the place of a unit's embedding.
+    """Change of the output when a unit's embedding is replaced by a baseline.
 
-    p(X) − p(X with B_i for X_i), signed: positive where the unit speaks for the class.
+    p(X) − p(X with B_i for X_i) for unit i (a word, an image patch, ...), where X_i is its embedding and
+    B_i the baseline. Signed: positive scores support the class. Costs one forward pass per unit.
     """
 
     passes = "units"

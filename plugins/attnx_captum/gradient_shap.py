@@ -10,18 +10,19 @@ from .output import Output, baseline_of, rows_per_pass, values_by_unit
 
 
 class GradientShap(ImportanceMethod):
-    """Gradient at random points between random baselines and the embeddings, times the difference.
+    """GradientSHAP: gradients at random points between noisy baselines and the embeddings.
 
-    The mean of (X_i − B_i) · ∂p(B + α(X − B))/∂X_i over draws of α, uniform on [0, 1), and of B, the
-    baseline plus Gaussian noise at the units. The draws belong to the example, so they are made here
-    and not by Captum, whose draws depend on the place in the batch.
+    The score of unit i (a word, an image patch, ...) is the mean of (X_i − B_i) · ∂p(B + α(X − B))/∂X_i
+    over draws of α, uniform on [0, 1), and of B, the baseline plus Gaussian noise. Signed: positive
+    scores support the class. The draws depend on the example and the seed only; they are made here
+    because Captum's depend on the place in the batch. Costs one forward and one backward pass per sample.
     """
 
     needs = ("gradient",)
 
     def __init__(self, options: GradientShapOptions) -> None:
         self.options = options
-        self.passes = 3 * options.samples  # there and back
+        self.passes = 3 * options.samples  # forward and backward
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         output = Output(model, trace, target, self.options.of)
@@ -42,12 +43,12 @@ class GradientShap(ImportanceMethod):
         return values_by_unit(total / self.options.samples, trace, self.options.absolute)
 
     def draw(self, trace: Trace, random: Randomness, number: int) -> tuple[Tensor, Tensor]:
-        """α [B] and a baseline [B, L, E], the same for an example wherever it stands."""
+        """Return α [B] and a baseline [B, L, E], the same for an example at any place of a batch."""
         x, units = trace.embeddings.detach(), trace.batch.mask[..., None]
         noisy = x.shape[-1] if self.options.spread else 0
         own = random.to(f"seed {self.options.seed}").to(f"draw {number}")
         u = own.uniform(trace.batch, 1 + noisy)  # [B, 1 + E, L]
-        first = trace.batch.mask.int().argmax(1, keepdim=True)  # [B, 1] the first unit draws for all
+        first = trace.batch.mask.int().argmax(1, keepdim=True)  # [B, 1] the first unit's draw serves all
         alpha = u[:, 0].gather(1, first)[:, 0].to(x)
         baseline = baseline_of(trace, self.options.baseline)
         if noisy:

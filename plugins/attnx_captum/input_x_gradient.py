@@ -9,13 +9,14 @@ from .output import Output, values_by_unit
 
 
 class InputXGradient(ImportanceMethod):
-    """Gradient times embedding, summed over the embedding's dimensions.
+    """Gradient times embedding, summed over the dimensions of the embedding.
 
-    X_i · ∂p/∂X_i, signed.
+    X_i · ∂p/∂X_i for unit i (a word, an image patch, ...) with embedding X_i. Signed: positive scores
+    support the class. Costs one forward and one backward pass.
     """
 
     needs = ("gradient",)
-    passes = 3  # there and back
+    passes = 3  # forward and backward
 
     def __init__(self, options: OutputOptions) -> None:
         self.options = options

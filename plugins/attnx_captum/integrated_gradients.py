@@ -10,20 +10,22 @@ from .output import Output, baseline_of, rows_per_pass, values_by_unit
 
 
 class IntegratedGradients(ImportanceMethod):
-    """Gradient averaged on the line from a baseline to the embeddings, times their difference.
+    """Integrated gradients: gradients averaged from a baseline to the embeddings, times the difference.
 
-    (X_i − B_i)·∫₀¹ ∂p(B + α(X − B))/∂X_i dα; over all units the values add up to p(X) − p(B).
+    (X_i − B_i)·∫₀¹ ∂p(B + α(X − B))/∂X_i dα for unit i (a word, an image patch, ...) with embedding X_i
+    and baseline B_i. Signed: positive scores support the class. Over all units the scores add up to p(X)
+    − p(B). Costs one forward and one backward pass per step.
     """
 
     needs = ("gradient",)
 
     def __init__(self, options: IntegratedGradientsOptions) -> None:
         self.options = options
-        self.passes = 3 * options.steps  # there and back
+        self.passes = 3 * options.steps  # forward and backward
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         values = torch.zeros_like(trace.embeddings[..., 0])  # [B, L]
-        # As many rows as fill a pass with all their steps: of similar length, they are hardly padded.
+        # As many rows as fill a pass with all their steps; similar lengths need little padding.
         for rows in similar_lengths(trace.batch.lengths, passes_at_once(self.options.steps)):
             some = trace.take(rows)
             values[rows, : some.batch.mask.shape[1]] = self._attributed(model, some, target[rows])

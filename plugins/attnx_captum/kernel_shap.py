@@ -8,14 +8,17 @@ from attnx.plugin import ImportanceMethod, Model, Trace
 from .options import KernelShapOptions
 from .subsets import Subsets, fitted_weights
 
-HELD = 1e6  # weight of the whole and the empty subset, which Captum's KernelShap takes for infinity
+HELD = 1e6  # weight of the full and the empty subset; Captum's KernelShap uses it for infinity
 
 
 class KernelShap(ImportanceMethod):
-    """Shapley values of the units, by a regression on random subsets of them.
+    """Kernel SHAP: approximate Shapley values of the units, by regression on random subsets.
 
-    Subsets of s of the n units are drawn in proportion to the Shapley kernel (n − 1)/(s(n − s)); the
-    whole and the empty one are held nearly exactly, so that the values add up to p(X) − p(B).
+    A subset of s of the n units (words, image patches, ...) keeps their embeddings; the others get the
+    baseline B. Sizes are drawn in proportion to the Shapley kernel (n − 1)/(s(n − s)). The full and the
+    empty subset have a very large weight, so that the scores add up to p(X) − p(B) almost exactly.
+    Signed: positive scores support the class. Costs one forward pass per sample; with few samples the
+    scores are noisy.
     """
 
     def __init__(self, options: KernelShapOptions) -> None:
@@ -27,7 +30,7 @@ class KernelShap(ImportanceMethod):
 
 
 def draw(by_unit: Tensor, by_subset: Tensor) -> Subsets:
-    """The whole, the empty one, and then random subsets whose size follows the kernel."""
+    """Draw the full subset, the empty one, and then random subsets whose size follows the kernel."""
     n = by_unit.shape[1]
     s = torch.arange(1, n, device=by_unit.device, dtype=by_unit.dtype)
     kernel = (1 / (s * (n - s))).cumsum(0)  # [n − 1]

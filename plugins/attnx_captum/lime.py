@@ -11,10 +11,12 @@ from .subsets import Subsets, fitted_weights
 
 
 class Lime(ImportanceMethod):
-    """Weights of a linear model fitted to the output as units come and go.
+    """LIME: weights of a linear model fitted to the output on random subsets of the units.
 
-    Each subset keeps a unit with probability ½, and counts by exp(−d²/2·width²), d = 1 − √(kept/n)
-    being its cosine distance to the whole example. An only unit gets p − p without it.
+    Each subset keeps a unit (a word, an image patch, ...) with probability ½; the others get the
+    baseline. A subset has the weight exp(−d²/2·width²), where d = 1 − √(kept/n) is its cosine distance to
+    the full example. The only unit of an example gets p minus p without it. Signed: positive scores
+    support the class. Costs one forward pass per sample; with few samples the scores are noisy.
     """
 
     def __init__(self, options: LimeOptions) -> None:

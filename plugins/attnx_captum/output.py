@@ -1,4 +1,4 @@
-"""The model as Captum wants it: a function from rows of tensors to one number a row."""
+"""The model in the form Captum needs: a function from rows of tensors to one number per row."""
 
 from typing import Literal
 
@@ -10,9 +10,9 @@ from attnx.plugin import Model, Trace
 
 
 class Output:
-    """The explained output of rows of a batch, under embeddings of one's own.
+    """The explained output of rows of a batch, for any embeddings.
 
-    The rows are an argument: Captum repeats it as it repeats the embeddings, in whatever order.
+    The rows are an argument: Captum repeats it in the same way as the embeddings, in any order.
     """
 
     def __init__(
@@ -48,13 +48,13 @@ class Output:
 
 
 def rows_per_pass(trace: Trace) -> int:
-    """How many rows of this batch's width are run at a time: the batch once at least."""
+    """Return how many rows of this batch's width run at a time: at least the batch."""
     rows, columns = trace.batch.mask.shape
     return max(rows, passes_at_once(columns))
 
 
 def baseline_of(trace: Trace, kind: Literal["zero", "mean"]) -> Tensor:
-    """[B, L, E] what stands for absent units; every other column keeps its embedding."""
+    """Return [B, L, E] the baseline of absent units; every other column keeps its embedding."""
     x = trace.embeddings.detach()
     units = trace.batch.mask[..., None]  # [B, L, 1]
     if kind == "zero":
@@ -63,7 +63,7 @@ def baseline_of(trace: Trace, kind: Literal["zero", "mean"]) -> Tensor:
 
 
 def values_by_unit(found: Tensor, trace: Trace, absolute: bool) -> Tensor:
-    """[B, L] of [B, L, E] or [B, L]: summed over the embedding, 0 off the mask."""
+    """Return [B, L] from [B, L, E] or [B, L]: summed over the embedding, 0 off the mask."""
     values = found.detach().sum(-1) if found.ndim == 3 else found.detach()
     values = values.masked_fill(~trace.batch.mask, 0.0).to(trace.embeddings.dtype)
     return values.abs() if absolute else values

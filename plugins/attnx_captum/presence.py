@@ -7,7 +7,7 @@ from .output import Output
 
 
 class Presence:
-    """The output as a function of which columns are there; a baseline stands for the others."""
+    """The output as a function of which columns are present; a baseline replaces the others."""
 
     def __init__(self, output: Output, trace: Trace, baseline: Tensor) -> None:
         self.output = output
@@ -30,7 +30,7 @@ class Presence:
 
 
 class OneExample:
-    """The output of one row as a function of which of its units are there."""
+    """The output of one row as a function of which of its units are present."""
 
     def __init__(self, presence: Presence, row: int) -> None:
         batch = presence.trace.batch

@@ -37,16 +37,16 @@ def fitted_weights(
     random: Randomness,
     options: SubsetOptions,
 ) -> Tensor:
-    """[B, L] the weights of a linear model of the output, fitted by Captum example by example.
+    """Return [B, L] the weights of a linear model of the output, fitted by Captum for each example.
 
-    The draws belong to the example: Captum's would depend on all that was drawn before.
+    The draws depend on the example only; Captum's own would depend on all earlier draws.
     """
     output = Output(model, trace, target, options.of)
     presence = Presence(output, trace, baseline_of(trace, options.baseline))
     values = torch.zeros_like(trace.attention)  # [B, L]
     for row in range(len(trace.batch)):
         example = OneExample(presence, row)
-        if len(example.columns) == 1:  # nothing to fit: the unit accounts for the whole change
+        if len(example.columns) == 1:  # nothing to fit: the unit causes the whole change
             with_it, without_it = example(torch.eye(2, 1, device=values.device))
             values[row, example.columns] = (with_it - without_it).to(values)
         elif len(example.columns) > 1:

@@ -1,4 +1,4 @@
-"""Encoders: classifiers that read words with attention."""
+"""Text classifiers that pool an encoder's hidden states with attention."""
 
 from attnx.plugin import Card, hookimpl
 
@@ -21,7 +21,7 @@ def _model(name: str, target: str, options: str, citation: str) -> Card:
 
 @hookimpl
 def attnx_models() -> list[Card]:
-    """Classifiers that read words with attention, one for every encoder."""
+    """Text classifiers with attention, one per encoder."""
     return [
         _model("bilstm", "bilstm:BiLstm", "BiLstmOptions", JAIN),
         _model("cnn", "cnn:Cnn", "CnnOptions", WEN),

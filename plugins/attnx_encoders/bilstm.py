@@ -10,7 +10,12 @@ from .options import BiLstmOptions
 
 
 class BiLstm(SequenceClassifier[BiLstmOptions]):
-    """Reads words with an LSTM in each direction."""
+    """Text classifier with attention over the hidden states of a bidirectional LSTM.
+
+    h_i is the hidden state of word i. A scorer turns each h_i into a score, the projection turns the
+    scores into attention weights a_i, and a linear layer classifies Σ_i a_i h_i. Every hidden state
+    depends on the whole text, so a weight on h_i is not a weight on word i alone.
+    """
 
     provides = (*SequenceClassifier.provides, "fast-deletion", "fast-influence")
 
@@ -18,13 +23,13 @@ class BiLstm(SequenceClassifier[BiLstmOptions]):
         return Bidirectional(nn.LSTM, size, options.hidden)
 
     def without_each(self, trace: Trace) -> Tensor:
-        """Logits [B, L, C] with the unit of each column deleted in turn, by reuse of LSTM states."""
+        """Return logits [B, L, C] with the unit of each column deleted in turn, reusing LSTM states."""
         assert isinstance(self.encoder, Bidirectional)
         return logits_without_each(
             self.encoder, self.scorer, self.projection, self.decoder, self.encoded_query(trace.batch), trace
         )
 
     def influence(self, trace: Trace) -> Tensor:
-        """[B, P, L] ‖∂‖h_p‖₂ / ∂X_i‖₂ by one walk back for all hidden states at once."""
+        """Return [B, P, L] ‖∂‖h_p‖₂ / ∂X_i‖₂ by one backward pass for all hidden states at once."""
         assert isinstance(self.encoder, Bidirectional)
         return lstm_influence(self.encoder, trace.embeddings, trace.hidden, trace.batch.lengths)

@@ -46,7 +46,7 @@ class Same(Encoder):
 
 
 class Unitwise(Encoder):
-    """One layer on each word alone: h = φ(W x + b)."""
+    """One layer on each word separately: h = φ(W x + b)."""
 
     def __init__(self, size: int, hidden: int, activation: nn.Module) -> None:
         super().__init__()
@@ -61,8 +61,8 @@ class Unitwise(Encoder):
 class Bidirectional(Encoder):
     """A recurrent layer in each direction.
 
-    The one that reads backwards is fed each text reversed within its own length, so that it starts
-    at the last word and never sees padding: what packing achieves, without its cost.
+    The backward layer reads each text reversed within its own length, so it starts at the last word and
+    never reads padding: the same as packing, without its cost.
     """
 
     def __init__(self, layer: type[nn.LSTM] | type[nn.GRU], size: int, hidden: int) -> None:
@@ -76,7 +76,7 @@ class Bidirectional(Encoder):
         mirror = mirror_columns(lengths, within.squeeze(-1))  # [B, L]
         row = torch.arange(rows, device=mirror.device)
         ahead, _ = self.ahead(vectors.transpose(0, 1))  # [L, B, H/2]
-        there = (row * columns + mirror.T).flatten()  # [L·B] the columns in the order of reading back
+        there = (row * columns + mirror.T).flatten()  # [L·B] the columns in the order of the backward layer
         back, _ = self.back(_pick(vectors, there).view(columns, rows, -1))
         again = (row[:, None] + rows * mirror).flatten()  # [B·L] where each column was read
         return torch.cat([ahead.transpose(0, 1), _pick(back, again).view(rows, columns, -1)], -1)  # [B, L, H]
@@ -100,7 +100,7 @@ def _pick(values: Tensor, places: Tensor) -> Tensor:
 
 
 class Convolutions(Encoder):
-    """Filters of several widths side by side, then ReLU; beyond its ends a text is 0."""
+    """Filters of several widths side by side, then ReLU; outside its ends a text is 0."""
 
     def __init__(self, size: int, hidden: int, kernels: Sequence[int]) -> None:
         super().__init__()

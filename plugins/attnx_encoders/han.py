@@ -16,20 +16,20 @@ from .vocabulary import PAD
 
 
 class Han(AttentionClassifier[HanOptions]):
-    """Reads words into sentences and sentences into a text, with attention at both levels.
+    """Hierarchical attention network: attention over words, then over sentences.
 
     Units are sentences: the attention that is tested is the one over sentences, and the columns of a
-    batch, its examples' units and its rationale are sentences too. Words are grouped at . ! and ?.
+    batch, its examples' units and its rationale are sentences too. Sentences end at . ! or ?.
 
-    What the model sees of a sentence is the vectors of all its words, end to end, E = W·e, with 0
-    after the last: a gradient of a sentence is that of its words together, and deleting a sentence
-    deletes its words, since nothing below the level of sentences looks beyond one.
-    The attention over words is softmax, whatever projection is tested over sentences.
+    The embedding of a sentence is the vectors of all its words, end to end, E = W·e, with 0 after the
+    last. So a gradient of a sentence is that of its words together, and deleting a sentence deletes its
+    words, because the word level never looks outside a sentence. The attention over words is always
+    softmax; the projection applies to the attention over sentences.
     """
 
     def __init__(self, data: TaskData, projection: AttentionProjection, options: HanOptions) -> None:
         if any(example.query is not None for example in data.train):
-            raise UsageError("han reads no queries: for this task choose bilstm, cnn, mlp or transformer.")
+            raise UsageError("han cannot read queries: for this task choose bilstm, cnn, mlp or transformer.")
         super().__init__(data, projection, options)
         size = self.word_vectors.embedding_dim
         self.longest = options.longest

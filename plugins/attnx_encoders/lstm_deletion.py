@@ -1,18 +1,18 @@
-"""Deleting each unit of a text in turn without reading the text anew for each.
+"""Deletion of each unit of a text in turn, without reading the whole text again for each.
 
-Deleting column i leaves the states of the LSTM that reads ahead as they were before i, and those of
-the LSTM that reads back as they were after i. So each direction starts the deletion of i at i, from
-the state of the whole text, and every product of a word vector with the input weights is used by all
-deletions. All deletions of several texts advance together in both directions, one column a step:
+Deleting column i leaves the states of the forward LSTM before i and those of the backward LSTM after i
+unchanged. So each direction starts the deletion of i at i, from the state of the full text, and every
+product of a word vector with the input weights is used by all deletions. All deletions of several texts
+advance together in both directions, one column per step:
 
     column read     t = 0    1    2    3
-    row 0           whole    ────────────► without column 0
-    row 1                    whole ──────► without column 1
-    row 2                          whole ► without column 2
+    row 0           full     ────────────► without column 0
+    row 1                    full  ──────► without column 1
+    row 2                          full  ► without column 2
 
-Row t holds the state of the whole text until column t is read: the new state of the whole text then
-moves to row t + 1, and row t keeps the old one, which is the text without column t.
-Of the two directions, D = 0 reads ahead and D = 1 reads back: its columns are in reverse order.
+Row t holds the state of the full text until column t is read: the new state of the full text then moves
+to row t + 1, and row t keeps the old one, which is the text without column t. Direction D = 0 reads
+forward and D = 1 reads backward: its columns are in reverse order.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from attnx.plugin import AttentionProjection, Trace
 
 from .encoders import Bidirectional, inside
 
-MOST = 2**25  # scores and shares that are held at once: the square of a long text does not fit into memory
+MOST = 2**25  # scores and shares held at once: the square of a long text does not fit into memory
 ROWS = 1280  # states that advance together: enough to keep the processor busy, few enough for its cache
 
 
@@ -89,7 +89,7 @@ def _stack(ahead: Tensor, back: Tensor) -> Tensor:
 class _Cells:
     """An LSTM cell for each direction, with each tanh(x) written as 2σ(2x) − 1: cheaper on a CPU.
 
-    They keep 2c and h/2 in place of c and h, and their weights make up for all the factors of 2.
+    They keep 2c and h/2 instead of c and h, and the factors of 2 are included in their weights.
     """
 
     input_weight: Tensor  # [D, E, 4H], gates i, f, g, o
@@ -118,9 +118,9 @@ class _Cells:
         return self.recurrent.shape[1]
 
     def inputs(self, vectors: Tensor, padding: Tensor) -> Tensor:
-        """What each column adds to the gates, [D, n, G, 4H].
+        """Return what each column adds to the gates, [D, n, G, 4H].
 
-        Padding shuts the input gate, so the LSTM that reads back meets the last word with an empty state.
+        Padding closes the input gate, so the backward LSTM reaches the last word with an empty state.
         """
         read = _stack(vectors, vectors)  # [D, n, G, E]
         x = torch.baddbmm(self.bias, read.flatten(1, 2), self.input_weight).unflatten(1, padding.shape[:2])
@@ -140,9 +140,9 @@ class _Cells:
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """All that is ever read from a hidden state: its features for the scorer and its share of the logits.
+    """Everything that is read from a hidden state: its features for the scorer and its share of the logits.
 
-    Both are affine in the state, hence sums of what each direction's half of it contributes.
+    Both are affine in the state, so they are sums of what each direction's half of it contributes.
     """
 
     scorer: Scorer
@@ -192,13 +192,14 @@ def _apply(states: Tensor, weights: Tensor) -> Tensor:
 def _advance(
     cells: _Cells, inputs: Tensor, reader: _Reader, unchanged: Tensor, units: range, some: range
 ) -> tuple[Tensor, Tensor]:
-    """Scores [D, n, K, G] and shares of the logits [D, n, K, G, C] at column t behind i without i, by (t, i).
+    """Return scores [D, n, K, G] and shares of the logits [D, n, K, G, C] at column t without i, by (t, i).
 
-    Columns t and K deleted columns i are in the order of reading; `some` are those deleted, of the text.
+    Columns t behind i and the K deleted columns i are in the order of reading; `some` are the deleted
+    columns in the order of the text.
     """
     n = inputs.shape[1]
-    back = range(n - some.stop, n - some.start)  # as the LSTM that reads back counts them
-    if some == back:  # both directions in step
+    back = range(n - some.stop, n - some.start)  # as the backward LSTM counts them
+    if some == back:  # both directions together
         return _advance_alike(cells, inputs, reader, unchanged, units.stop, some)
     parts = [
         _advance_alike(cells.only(way), inputs[way], reader.only(way), unchanged[way], units.stop, which)
@@ -210,10 +211,10 @@ def _advance(
 def _advance_alike(
     cells: _Cells, inputs: Tensor, reader: _Reader, unchanged: Tensor, stop: int, some: range
 ) -> tuple[Tensor, Tensor]:
-    """The same for directions that delete the same columns, each in its own order of reading.
+    """Do the same for directions that delete the same columns, each in its own order of reading.
 
-    Row r is the deletion of column some.start + r; the row behind the last one is the whole text so far.
-    Columns from `stop` on would change nothing that is read.
+    Row r is the deletion of column some.start + r; the row after the last one is the full text so far.
+    Columns from `stop` on would not change anything that is read.
     """
     ways, n, examples, _ = inputs.shape
     state = inputs.new_zeros(2, ways, len(some) + 1, examples, cells.size)  # h and c
@@ -238,9 +239,9 @@ def _advance_alike(
 def _pool(
     scores: Tensor, shares: Tensor, mask: Tensor, projection: AttentionProjection, some: range
 ) -> Tensor:
-    """Attention over the columns that are left, and the logits [G, K, C] it gives, without their offset.
+    """Return the logits [G, K, C] of attention over the remaining columns, without their offset.
 
-    The columns are closed up over the gap, since a projection may depend on their number.
+    The columns after the deleted one move up, since a projection may depend on their number.
     """
     n = mask.shape[1]
     left = torch.arange(n - 1, device=mask.device)

@@ -1,7 +1,7 @@
-"""The influence of every word on every hidden state of an LSTM, by one walk back for all states at once.
+"""The influence of every word on every hidden state of an LSTM, by one backward pass for all states.
 
-The gradient of ‖h_p‖ enters at column p and flows back through the columns before it, in a row of
-its own. All rows of several texts walk together, each joining when its column is reached:
+The gradient of ‖h_p‖ enters at column p and flows back through the columns before it, in its own row. All
+rows of several texts move together, each starting when its column is reached:
 
     column          t = 3    2    1    0
     row 3           seed ──────────────►
@@ -9,9 +9,9 @@ its own. All rows of several texts walk together, each joining when its column i
     row 1                     seed ────►
     row 0                          seed
 
-At every column the rows that are there give their gradient with respect to its word vector, of which
-the norm is kept. The LSTM that reads back does the same on reversed texts. Only the word of column p
-reaches h_p through both, so only there are two gradients added before the norm is taken.
+At every column, all rows that have started give their gradient with respect to its word vector, of which
+the norm is kept. The backward LSTM does the same on reversed texts. Only the word of column p reaches h_p
+through both directions, so only there are two gradients added before the norm is taken.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from attnx.formulas import similar_lengths
 
 from .encoders import Bidirectional, inside, mirror_columns
 
-ROWS = 1024  # gradients that walk together: enough to keep the processor busy, few enough for its cache
+ROWS = 1024  # gradients that move together: enough to keep the processor busy, few enough for its cache
 
 
 @torch.no_grad()

@@ -6,7 +6,12 @@ from .options import SequenceOptions
 
 
 class Mlp(SequenceClassifier[SequenceOptions]):
-    """Reads each word alone through a hidden layer of ReLU."""
+    """Text classifier with attention over words, each encoded by a hidden ReLU layer.
+
+    h_i is the hidden state of word i. A scorer turns each h_i into a score, the projection turns the
+    scores into attention weights a_i, and a linear layer classifies Σ_i a_i h_i. A hidden state depends
+    only on its own word, so a weight on h_i is a weight on word i.
+    """
 
     provides = (*SequenceClassifier.provides, "rescale")
 

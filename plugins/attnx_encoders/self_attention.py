@@ -1,4 +1,4 @@
-"""A small transformer encoder, written out so that a text's states depend on that text alone."""
+"""A small transformer encoder whose hidden states depend on their own text only, not on the batch."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class SelfAttention(Encoder):
         self.norm = nn.LayerNorm(hidden)
 
     def states(self, vectors: Tensor, lengths: Tensor, within: Tensor) -> Tensor:
-        # A text without words attends to its padding, so that no softmax is taken over nothing.
+        # A text without words attends to its padding, so that no softmax is over an empty set.
         seen = within.squeeze(-1) | (lengths == 0)[:, None]  # [B, L]
         x = sqrt(self.size) * self.project(vectors) + positions(vectors.shape[1], self.size).to(vectors)
         for layer in self.layers:

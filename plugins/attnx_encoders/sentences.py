@@ -13,9 +13,9 @@ CLOSING = ".!?\"'”’)]"
 
 
 def in_sentences(example: Example, longest: int) -> Example:
-    """The example with sentences for units; a sentence is rationale when one of its words is.
+    """Return the example with sentences as units; a sentence is in the rationale if one of its words is.
 
-    Where most units hold several words they are sentences already, and the example stays as it is.
+    If most units contain several words they are sentences already, and the example is returned unchanged.
     """
     if 2 * sum(" " in unit for unit in example.units) > len(example.units):
         return example
@@ -32,7 +32,7 @@ def in_sentences(example: Example, longest: int) -> Example:
 
 
 def sentence_ends(words: Sequence[str], longest: int) -> list[int]:
-    """Where each sentence ends: after . ! or ? and whatever closes with it, or when it gets too long."""
+    """Return where each sentence ends: after . ! or ? and closing marks, or at the length limit."""
     ends: list[int] = []
     start = 0
     for place, (word, following) in enumerate(zip_longest(words, words[1:]), start=1):

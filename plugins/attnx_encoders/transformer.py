@@ -7,7 +7,13 @@ from .self_attention import SelfAttention
 
 
 class Transformer(SequenceClassifier[TransformerOptions]):
-    """Reads words through layers of self-attention; the tested attention is the pooling on top."""
+    """Text classifier with attention over the hidden states of a small transformer encoder.
+
+    h_i is the hidden state of word i. A scorer turns each h_i into a score, the projection turns the
+    scores into attention weights a_i, and a linear layer classifies Σ_i a_i h_i. The attention that is
+    tested is this pooling attention, not the self-attention inside the encoder. Every hidden state
+    depends on the whole text, so a weight on h_i is not a weight on word i alone.
+    """
 
     def make_encoder(self, size: int, options: TransformerOptions) -> Encoder:
         if options.hidden % options.heads:

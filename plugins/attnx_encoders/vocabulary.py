@@ -1,4 +1,4 @@
-"""The words a model knows, and texts as rows of their numbers."""
+"""The words a model knows, and texts as rows of word numbers."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Vocabulary:
         return len(self.words)
 
     def numbers(self, words: Iterable[str]) -> list[int]:
-        """The number of each word, that of the unknown word where there is none."""
+        """Return the number of each word, that of the unknown word if it is not in the vocabulary."""
         return [self.number.get(word, UNKNOWN) for word in words]
 
     def rows(self, texts: Sequence[Sequence[str]], boundaries: bool) -> tuple[Tensor, Tensor]:

@@ -1,4 +1,4 @@
-"""Word vectors: learned from nothing, or begun from a file of them."""
+"""Word vectors: learned from random values, or read from a file."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from .options import ClassifierOptions
 from .vocabulary import PAD, Vocabulary
 
 LEARNED = "learned"
-DATASETS = {"glove-50d": "glove.6B.50d.txt"}  # word vectors that the registry knows, and their file
-SPREAD = 0.1  # standard deviation of vectors that no file gives
+DATASETS = {"glove-50d": "glove.6B.50d.txt"}  # word vectors in the registry, and their file
+SPREAD = 0.1  # standard deviation of random initial vectors
 
 _HEADER = re.compile(r"\d{1,18}[ \t]+(\d{1,18})\s*")
 _WORD = re.compile(r"[^ \t\r\n]+")  # other white space is a word in some published files
@@ -35,7 +35,7 @@ def make_embedding(vocabulary: Vocabulary, options: ClassifierOptions, source: S
     size = options.embedding
     if options.embeddings == LEARNED:
         if options.freeze:
-            raise UsageError("freeze=true needs word vectors to keep: give embeddings=FILE as well.")
+            raise UsageError("freeze=true needs given word vectors: add embeddings=FILE.")
     else:
         path = find_vectors(options.embeddings, source)
         known, size = read_vectors(path, vocabulary.number)
@@ -50,11 +50,11 @@ def make_embedding(vocabulary: Vocabulary, options: ClassifierOptions, source: S
 
 def find_vectors(name: str, source: Source) -> Path:
     """The file of word vectors that `embeddings` names."""
-    path = Path(os.path.expanduser(name))  # a user that is unknown stays as written
+    path = Path(os.path.expanduser(name))  # an unknown user stays as written
     try:
         if path.is_file():
             return path
-    except OSError as error:  # in a folder that is closed, or a name that is too long
+    except OSError as error:  # a folder without permission, or a name that is too long
         raise DataError(f"embeddings={name}: cannot be read: {error.strerror}.") from error
     if name in DATASETS:
         return source.fetch(name).folder / DATASETS[name]
@@ -62,9 +62,9 @@ def find_vectors(name: str, source: Source) -> Path:
 
 
 def read_vectors(path: Path, wanted: Mapping[str, int]) -> tuple[dict[str, Vector], int]:
-    """The vectors of the wanted words, and their size, from lines "word v1 v2 ...".
+    """Read the vectors of the wanted words, and their size, from lines "word v1 v2 ...".
 
-    A first line with two whole numbers only, as fastText writes it, is passed over.
+    A first line with two whole numbers only, as in fastText files, is skipped.
     """
     found: dict[str, Vector] = {}
     with closing(read_lines(path)) as lines:
@@ -73,7 +73,7 @@ def read_vectors(path: Path, wanted: Mapping[str, int]) -> tuple[dict[str, Vecto
         size = int(header[1]) if header else len(first.split()) - 1
         if size < 1:
             raise DataError(f"{path}:1: not a word and its vector")
-        if not header:  # it says how long a vector is, so it must be one
+        if not header:  # it defines the length of a vector, so it must be one
             _vector(first.split()[1:], size, f"{path}:1")
         for number, line in enumerate(chain([first], lines), start=1):
             word = _WORD.match(line)

@@ -1,4 +1,4 @@
-"""How fast the output changes with a unit."""
+"""Importance of units by the gradient of the output."""
 
 from attnx.plugin import Card, hookimpl
 
@@ -9,7 +9,7 @@ SERRANO = 'Serrano and Smith, "Is Attention Interpretable?", ACL 2019'
 
 @hookimpl
 def attnx_importances() -> list[Card]:
-    """Importances read off a gradient."""
+    """Gradients with respect to embeddings, hidden states and attention weights."""
     return [
         Card("gradient", "attnx_gradient.gradient:Gradient",
              options="attnx_gradient.options:GradientOptions", citation=MEISTER),

@@ -8,9 +8,12 @@ from .options import AttentionGradientOptions
 
 
 class AttentionGradient(ImportanceMethod):
-    """Gradient of the predicted class with respect to each attention weight.
+    """Gradient of the predicted probability with respect to each attention weight.
 
-    ∂p_ŷ/∂a_i, signed, the other weights and the hidden states being fixed.
+    ∂p_ŷ/∂a_i for unit i (a word, an image patch, ...), with the other weights and all hidden states held
+    fixed. Signed: a positive score means that more weight on this unit raises the probability. Costs one
+    forward and one backward pass of the decoder. It describes very small changes of a weight, not its
+    removal.
     """
 
     needs = ("gradient", "reattend")

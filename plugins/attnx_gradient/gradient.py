@@ -11,14 +11,16 @@ from .options import GradientOptions
 
 
 class Gradient(ImportanceMethod):
-    """Size of the gradient of the predicted class with respect to each unit's embedding.
+    """Size of the gradient of the predicted probability with respect to each unit's embedding.
 
-    g_ŷ(x_i) = ‖∂p_ŷ/∂X_i‖₂ / Σ_k ‖∂p_ŷ/∂X_k‖₂ by default; a row without any gradient stays 0.
-    Jain and Wallace: reduce=dot-embedding-abs, attention=fixed.
+    The score of unit i (a word, an image patch, ...) is ‖∂p_ŷ/∂X_i‖₂ / Σ_k ‖∂p_ŷ/∂X_k‖₂, where X_i is its
+    embedding; higher is more important. If all gradients of an example are 0, its scores are 0. Jain and
+    Wallace use reduce=dot-embedding-abs, attention=fixed (`gradient-jw`). Costs one forward and one
+    backward pass. It describes very small changes of the embedding, not the effect of deleting the unit.
     """
 
     needs: ClassVar[tuple[str, ...]] = ("gradient",)
-    passes: Passes = 3  # there and back
+    passes: Passes = 3  # forward and backward
 
     def __init__(self, options: GradientOptions) -> None:
         self.options = options
@@ -27,7 +29,7 @@ class Gradient(ImportanceMethod):
         embeddings = trace.embeddings.detach().requires_grad_()  # [B, L, E]
         held = trace.attention if self.options.attention == "fixed" else None
         logits = model.run(trace.batch, embeddings, attention=held).logits  # [B, C]
-        # examples do not see each other, so the gradient of the sum holds the gradient of each
+        # examples do not affect each other, so the gradient of the sum contains the gradient of each
         (gradient,) = torch.autograd.grad(class_output(logits, target, self.options.of).sum(), embeddings)
         return self.sizes(gradient, trace.embeddings, trace.batch.mask)
 
@@ -52,4 +54,4 @@ class Gradient(ImportanceMethod):
                 return (gradient * vectors).sum(-1)
 
 
-_TINY = torch.finfo(torch.float32).tiny  # a sum below this is no gradient at all
+_TINY = torch.finfo(torch.float32).tiny  # a smaller sum counts as no gradient

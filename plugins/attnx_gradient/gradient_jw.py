@@ -3,10 +3,11 @@ from .options import GradientOptions
 
 
 class GradientJw(Gradient):
-    """Gradient as Jain and Wallace take it: |gradient·embedding| with attention held fixed.
+    """Gradient as in Jain and Wallace: |gradient·embedding| with attention held fixed.
 
-    g(x_i) = |∂p_ŷ/∂X_i · X_i| / Σ_k |∂p_ŷ/∂X_k · X_k|: `gradient:reduce=dot-embedding-abs,attention=fixed`
-    by name. The default `gradient` can have another sign of τ with attention.
+    The score of unit i is |∂p_ŷ/∂X_i · X_i| / Σ_k |∂p_ŷ/∂X_k · X_k|; the same as
+    `gradient:reduce=dot-embedding-abs,attention=fixed`. Its τ with attention can differ in sign from the
+    τ of the default `gradient`.
     """
 
     needs = ("gradient", "reattend")

@@ -10,10 +10,13 @@ from .gradient import Gradient
 
 
 class HiddenGradient(Gradient):
-    """Size of the gradient of the predicted class with respect to each unit's hidden state.
+    """Size of the gradient of the predicted probability with respect to each unit's hidden state.
 
-    As `gradient`, with h_i in the place of the embedding: ‖∂p_ŷ/∂h_i‖₂ normalised over units by
-    default, and gradient·h_i for the reductions that project.
+    The same as `gradient` with the hidden state h_i in place of the embedding: ‖∂p_ŷ/∂h_i‖₂ divided by
+    its sum over units (words, image patches, ...), or gradient·h_i with the `reduce` options that use the
+    embedding. Higher is more important. Costs one forward and one backward pass from the hidden states
+    on. Each hidden state mixes several units, so a score belongs to a position rather than to its unit
+    alone.
     """
 
     needs = ("gradient", "hidden", "decode")

@@ -8,17 +8,17 @@ from attnx.plugin import Options
 
 
 class GradientOptions(Options):
-    """Options of `gradient`, and of `gradient-hidden`, where h_i takes the place of the embedding."""
+    """Options of `gradient`, and of `gradient-hidden`, which uses h_i instead of the embedding."""
 
     of: Literal["probability", "logit", "loss"] = Field(
         "probability", description="what is differentiated: p of the class, its logit, or −log p"
     )
     reduce: Literal["l2", "l1", "dot-embedding-abs", "signed"] = Field(
         "l2",
-        description="one number of a gradient: its norm, |gradient·embedding|, or gradient·embedding signed",
+        description="how a gradient becomes a number: norm, |gradient·embedding|, or gradient·embedding",
     )
     attention: Literal["flowing", "fixed"] = Field(
-        "flowing", description="whether attention follows the embeddings or is held at its weights"
+        "flowing", description="whether the gradient passes through attention or attention is constant"
     )
     normalise: bool = Field(True, description="divide by the sum of absolute values over units")
 

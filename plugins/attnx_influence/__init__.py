@@ -1,4 +1,4 @@
-"""How far every unit reaches into every hidden state."""
+"""How much every unit influences every hidden state."""
 
 from attnx.plugin import Card, hookimpl
 
@@ -7,7 +7,7 @@ MEISTER = 'Meister, Lazov, Augenstein and Cotterell, "Is Sparse Attention more I
 
 @hookimpl
 def attnx_importances() -> list[Card]:
-    """A unit's influence on the hidden states."""
+    """The influence of each unit on the hidden states."""
     return [
         Card("influence", "attnx_influence.importance:InfluenceOnStates",
              options="attnx_influence.options:InfluenceOptions", citation=MEISTER),
@@ -16,7 +16,7 @@ def attnx_importances() -> list[Card]:
 
 @hookimpl
 def attnx_metrics() -> list[Card]:
-    """Whether a hidden state belongs to one unit or to all."""
+    """Whether a hidden state represents one unit or mixes all of them."""
     return [
         Card("contextualisation", "attnx_influence.contextualisation:Contextualisation",
              plain=True, citation=MEISTER),

@@ -9,12 +9,14 @@ from .influence import shares_of_influence
 
 
 class Contextualisation(Metric):
-    """How evenly all units influence a hidden state, from 0 for one unit alone to 1.
+    """How much each hidden state mixes all units: 0 for one unit only, 1 for all equally.
 
-    H(g_{h_p}(x)) / log n averaged over the hidden states p of the n units, where g_{h_p}(x_i) is
-    ‖∂‖h_p‖₂/∂X_i‖₂ normalised over units i. Near 0 a weight on a hidden state is a weight on its
-    unit, at 1 it speaks of all units alike.
-    Undefined for fewer than two units and where no unit influences any hidden state.
+    H(g_{h_p}(x)) / log n averaged over the hidden states p of the n units (words, image patches, ...),
+    where g_{h_p}(x_i) is ‖∂‖h_p‖₂/∂X_i‖₂ normalised over units i. Near 0, a weight on a position is a
+    weight on its unit. Near 1, each hidden state mixes all units, so a weight on a position is not a
+    weight on its unit. It describes the model, not the explanation. Undefined for examples with fewer
+    than two units, and if no unit influences any hidden state. Costs one backward pass per unit, less for
+    LSTMs.
     """
 
     needs = ("gradient", "hidden")

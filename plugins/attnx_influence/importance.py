@@ -9,11 +9,13 @@ from .options import InfluenceOptions
 
 
 class InfluenceOnStates(ImportanceMethod):
-    """Size of the gradient of the hidden states with respect to each unit's embedding.
+    """Influence of each unit on the hidden states, measured by gradients.
 
-    Σ_p w_p g_{h_p}(x_i) / Σ_p w_p with g_{h_p}(x_i) = ‖∂‖h_p‖₂/∂X_i‖₂ normalised over units i, and
-    w_p = 1 or the attention a_p. Hidden states that no unit influences are left out; with none left
-    a row stays 0. It explains the hidden states, whatever the class.
+    The score of unit i (a word, an image patch, ...) is Σ_p w_p g_{h_p}(x_i) / Σ_p w_p, where
+    g_{h_p}(x_i) is ‖∂‖h_p‖₂/∂X_i‖₂ normalised over units i, and w_p is 1 or the attention a_p. Hidden
+    states that no unit influences are left out; if none remain, all scores are 0. Higher is more
+    important. It explains the hidden states and ignores the predicted class. Costs one backward pass per
+    unit, less for LSTMs.
     """
 
     needs = ("gradient", "hidden")

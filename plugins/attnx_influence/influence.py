@@ -13,10 +13,10 @@ from attnx.plugin import InfluencingModel, Model, Trace
 
 
 def shares_of_influence(model: Model, trace: Trace) -> Iterator[tuple[Tensor, Trace, Tensor]]:
-    """Rows [R] of the batch, their trace, and g [R, P, L] of their hidden states p and units i.
+    """Yield rows [R] of the batch, their trace, and g [R, P, L] of their hidden states p and units i.
 
-    A few rows at a time, since the whole grows with the square of the length. Off the mask g is 0
-    in both directions; so it is for a hidden state that no unit influences.
+    A few rows at a time, since the size grows with the square of the length. Off the mask g is 0 in both
+    directions, and also for a hidden state that no unit influences.
     """
     for rows, part in _parts(trace):
         mask = part.batch.mask
@@ -41,7 +41,7 @@ def one_pass_each(model: Model, trace: Trace) -> Tensor:
         hidden = model.run(trace.batch, embeddings).hidden  # [B, L, H]
         # squares of small states, and of the small gradients of far units, underflow in single precision
         norms = torch.linalg.vector_norm(hidden, dim=-1, dtype=torch.float64)
-        lengths = norms.sum(0)  # [L] examples do not see each other
+        lengths = norms.sum(0)  # [L] examples do not affect each other
         for p in mask.any(0).nonzero()[:, 0].tolist():
             (gradient,) = torch.autograd.grad(lengths[p], embeddings, retain_graph=True)
             sizes[:, p] = torch.linalg.vector_norm(gradient, dim=-1, dtype=torch.float64)
@@ -49,7 +49,7 @@ def one_pass_each(model: Model, trace: Trace) -> Tensor:
 
 
 def _parts(trace: Trace) -> Iterator[tuple[Tensor, Trace]]:
-    """A trace in pieces that hold as many pairs of columns as are made at once, or one example."""
+    """Split a trace into parts that hold at most a fixed number of pairs of columns, or one example."""
     rows, columns = trace.batch.mask.shape
     for some in torch.arange(rows, device=trace.batch.mask.device).split(at_once(columns**2)):
         yield some, trace.take(some)

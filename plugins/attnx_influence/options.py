@@ -11,7 +11,7 @@ class InfluenceOptions(Options):
     """Options of `influence`."""
 
     weight: Literal["uniform", "attention"] = Field(
-        "uniform", description="what each hidden state counts: all the same, or its attention"
+        "uniform", description="weight of each hidden state: equal, or its attention"
     )
 
     @property

@@ -1,4 +1,4 @@
-"""Whether the units an explanation ranks highest carry the most information about the output."""
+"""Whether the units that an explanation ranks high carry much information about the output."""
 
 from attnx.plugin import Card, hookimpl
 
@@ -10,7 +10,7 @@ WEN = (
 
 @hookimpl
 def attnx_metrics() -> list[Card]:
-    """Mutual information by rank, and its agreement with the ranks."""
+    """Mutual information by rank, and its correlation with the ranks."""
     return [
         Card("mi-kendall", "attnx_information.mi_kendall:MiKendall",
              options="attnx_information.options:MiKendallOptions", citation=WEN),

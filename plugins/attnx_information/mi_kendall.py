@@ -6,43 +6,48 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from attnx.formulas import shares, weighted_tau
+from attnx.formulas import settled, shares, weighted_tau
 from attnx.plugin import Axis, Conclusion, Corpus, Evidence, Measure, SplitMetric
 
 from .kmeans import Space, kmeans
 from .mutual_information import mutual_information, shuffled
 from .options import MOST_REPEATS, MiKendallOptions
 
-SHORTEST = 0.1  # ranks that fewer than 90 % of the examples have are not looked at
-NEGLIGIBLE, MOST = 1e-5, 0.8  # nor those whose weight is not above 1e-5 in 80 % of the examples
+SHORTEST = 0.1  # ranks that fewer than 90 % of the examples have are ignored
+NEGLIGIBLE, MOST = 1e-5, 0.8  # and ranks whose weight is not above 1e-5 in 80 % of the examples
+NOTHING = 1e-9  # nats: entropies of equal partitions may be this far apart by rounding
 PAPER_CLUSTERS = range(50, 201)
 OUTPUT_CLUSTERS = 5
 
 
 class MiKendall(SplitMetric):
-    """Agreement of the explanation's ranks with the information their hidden states hold.
+    """Correlation of the explanation's ranks with the information in the units' hidden states.
 
-    Units are ranked by |explanation|, ties by position; a_r is the share of rank r in Σ|explanation|.
-    The hidden states of rank r over all examples are clustered by k-means into N clusters, the
-    outputs into 5 by their margin z_1 − z_0, or by predicted class where there are more than two:
-    m_r is the mutual information of the two labels in nats. τ is Shieh's weighted Kendall between
-    (m_1, ..., m_k) and the means (ā_1, ..., ā_k) with weights ā_r.
+    Tests whether high-ranked units (words, image patches, ...) have hidden states that carry much
+    information about the output, over a whole split. The range of `tau` is −1 to 1; higher is better.
 
-    k is the smaller of the 10th percentile of lengths and the largest rank whose weight is above
-    1e-5 in 80 % of the examples. That weight is the model's attention, whatever the explanation, so
-    that all explanations of a model are compared on the same ranks. An example of fewer than k units,
-    or whose explanation is 0 everywhere, is left out of every rank, so all m_r are estimated from the
-    same examples; `examples` counts those that stay.
+    Units are ranked by |explanation|, ties by position; a_r is the share of rank r in Σ|explanation|. The
+    hidden states of rank r over all examples are clustered by k-means into N clusters. The outputs are
+    clustered into 5 by their margin z_1 − z_0, or grouped by predicted class if there are more than two
+    classes. m_r is the mutual information of the two labels in nats. τ is Shieh's weighted Kendall
+    correlation between (m_1, ..., m_k) and the means (ā_1, ..., ā_k) with weights ā_r.
 
-    With few examples to a cluster the plug-in m_r is too large. The corrected one is m_r less its
-    mean over random shuffles of the outputs.
+    k is the smaller of the 10th percentile of lengths and the largest rank whose weight is above 1e-5 in
+    80 % of the examples. That weight is the model's attention for every explanation, so that all
+    explanations of a model are compared on the same ranks. An example with fewer than k units, or with
+    all scores 0, is left out of every rank, so all m_r are estimated from the same examples; `examples`
+    is the number that remain.
 
-    One k-means run decides nothing: where two m_r are close, the next run may order them the other
-    way. All is repeated with other seeds; values are means over the repeats, and `tau-spread` and
+    With few examples per cluster the estimate m_r is too large. The corrected one (`tau-corrected`)
+    subtracts its mean over random shuffles of the outputs.
+
+    k-means depends on its seed: if two m_r are close, another run may order them differently. So
+    everything is repeated with other seeds; values are means over the repeats, and `tau-spread` and
     `tau-corrected-spread` are the standard deviations of τ over them.
 
-    Undefined: all information where fewer than 2N examples stay, or no N from 50 to 200 is as the
-    paper asks (in the first repeat; the others take its N); τ where k < 2; the spread of one repeat.
+    Undefined: all measures if fewer than 2N examples remain, or if clusters=paper and no N from 50 to 200
+    meets the paper's condition in the first repeat (the other repeats use the same N); τ if k < 2; the
+    spreads with one repeat. Needs many examples: a cluster with few of them says little.
     """
 
     needs = ("hidden", "attention")
@@ -73,7 +78,7 @@ class MiKendall(SplitMetric):
         share, order = _ranked(shares(evidence.explanation.values), mask, ranks)  # [B, K]
         attention, _ = _ranked(trace.attention.double(), mask, ranks)  # [B, K]
         hidden = trace.hidden.gather(1, order[..., None].expand(-1, -1, trace.hidden.shape[-1]))  # [B, K, H]
-        # a number of the example's own puts examples in an order that no shuffling of the split changes
+        # sorting by a number of each example makes the result independent of the split's order
         place = evidence.random.to("order").uniform(trace.batch)[:, 0].masked_fill(~mask, 1.0).amin(1)  # [B]
         return hidden.float(), share, attention, trace.logits.double(), place
 
@@ -141,7 +146,7 @@ class MiKendall(SplitMetric):
                 found = kmeans(Space.of(hidden[stay, rank]), n, self._generator(0))
                 if self.options.clusters == "paper" and bool((found.sizes == 1).any()):
                     ranks.remove(rank)
-                    ranks.insert(0, rank)  # the next n will fail here too, if it fails: find out first
+                    ranks.insert(0, rank)  # if the next N fails, it most likely fails here: try this first
                     break
                 known[rank] = found.labels
             else:
@@ -149,7 +154,7 @@ class MiKendall(SplitMetric):
         return 0, torch.empty(0, len(stay))
 
     def _information(self, labels: Tensor, logits: Tensor, repeat: int) -> tuple[Tensor, Tensor]:
-        """m_r [k] from labels [k, n] and logits [n, C], and the same less what shuffled outputs give."""
+        """Return m_r [k] from labels [k, n] and logits [n, C], and m_r minus its mean over shuffles."""
         outputs = self._outputs(logits, repeat)
         m = mutual_information(labels, outputs[None])
         by_chance = shuffled(outputs, self.options.permutations, self._generator(repeat))  # [P, n]
@@ -183,4 +188,8 @@ def _spread(values: Tensor) -> float:
 
 def _tau(x: Tensor, w: Tensor) -> float:
     """Shieh's τ_w of x [k] with the weights w [k] themselves; NaN where x is."""
-    return math.nan if x.isnan().any() else float(weighted_tau(x[None], w[None], w[None]))
+    if x.isnan().any():
+        return math.nan
+    everywhere = torch.ones(1, len(x), dtype=torch.bool)
+    x, w = settled(x[None], everywhere, absolute=NOTHING), settled(w[None], everywhere)
+    return float(weighted_tau(x, w, w))

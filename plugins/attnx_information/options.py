@@ -18,12 +18,10 @@ class MiKendallOptions(Options):
         "leaves no cluster with a single example at any rank",
     )
     repeats: int = Field(
-        10, ge=1, le=MOST_REPEATS, description="runs of k-means with other seeds that values are the mean of"
+        10, ge=1, le=MOST_REPEATS, description="k-means runs with different seeds; values are their means"
     )
-    permutations: int = Field(20, ge=1, description="shuffles of the outputs that the bias is estimated from")
-    seed: int = Field(
-        0, ge=0, description="seed of clustering and shuffles, of which each repeat takes another"
-    )
+    permutations: int = Field(20, ge=1, description="shuffles of the outputs to estimate the bias")
+    seed: int = Field(0, ge=0, description="seed of clustering and shuffles; each repeat derives its own")
     max_ranks: Annotated[int, Field(ge=1)] | None = Field(
-        None, description="most ranks to look at, as the hidden states of each are held in memory; none: all"
+        None, description="largest number of ranks, to save memory; none: all"
     )

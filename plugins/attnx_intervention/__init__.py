@@ -1,4 +1,4 @@
-"""What happens to the output when attention is changed and everything else is held."""
+"""How the output changes when attention weights are changed and everything else is held fixed."""
 
 from attnx.plugin import Card, hookimpl
 
@@ -8,7 +8,7 @@ JAIN = 'Jain and Wallace, "Attention is not Explanation", NAACL 2019'
 
 @hookimpl
 def attnx_metrics() -> list[Card]:
-    """Weights removed, permuted and optimised against the explanation."""
+    """Metrics that remove, permute or optimise attention weights."""
     return [
         Card("delta-js", "attnx_intervention.delta_js:DeltaJs", citation=SERRANO),
         Card("decision-flip", "attnx_intervention.decision_flip:DecisionFlip", plain=True, citation=SERRANO),

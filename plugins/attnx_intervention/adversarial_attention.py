@@ -13,23 +13,27 @@ from .reattending import probabilities_under
 from .vertices import farthest
 
 SPREAD = 3.0  # standard deviation of the scores a search starts from
-INSIDE = 1 - 1e-3  # of the allowed change: room for rounding when the output is computed anew
-SHARED = 1e-3  # what all units share of a mixture that a search starts from: none can gain from nothing
+INSIDE = 1 - 1e-3  # of the allowed change: leaves a margin for rounding when the output is computed again
+SHARED = 1e-3  # share of a starting mixture that is spread over all units: a weight of 0 could not grow
 
 
 class AdversarialAttention(Metric):
-    """How far attention can move while the output stays where it is.
+    """How far attention can move without changing the output (adversarial attention).
 
-    The ε-max JSD: the largest JS(α, a), in nats, of an attention α with TV(p, p_α) ≤ ε. With two
-    classes and logits linear in attention it is exact: TV ≤ ε holds the log-odds Σ_i α_i·o_i
-    between two bounds, and JS is convex, so the farthest such α is a single unit or a mixture of two.
+    `max-jsd`, the ε-max JSD, is the largest JS(α, a) in nats between the model's attention a over the
+    units (words, image patches, ...) and an attention α whose output p_α satisfies TV(p, p_α) ≤ ε. The
+    range is 0 to ln 2 ≈ .69; lower is better: very different attention with the same output cannot be the
+    explanation of that output. `exact` is 1 where the value is exact and 0 where it is a lower bound.
 
-    Elsewhere it is searched for, and what is found is a lower bound: K attentions α_k = softmax(z_k)
-    ascend Σ_k JS(α_k, a) + Σ_{j<k} JS(α_j, α_k) / K(K−1) − 500·Σ_k max(0, TV(p, p_k) − ε) with Adam.
-    Some start from z_k = log(1/n) + 3·N(0, 1), others from mixtures of two units that would be the
-    farthest if the log-odds of the predicted class were linear. If none is within ε, the model's own
-    attention is the only one known to be, at distance 0. The measure `exact` is 1 where the value is
-    exact and 0 where it is a lower bound.
+    With two classes and logits that are linear in attention the value is exact: TV ≤ ε keeps the log-odds
+    Σ_i α_i·o_i between two bounds, and JS is convex, so the farthest α is a single unit or a mixture of
+    two.
+
+    Otherwise it is searched for, and the result is a lower bound: K attentions α_k = softmax(z_k) ascend
+    Σ_k JS(α_k, a) + Σ_{j<k} JS(α_j, α_k) / K(K−1) − 500·Σ_k max(0, TV(p, p_k) − ε) with Adam. Some start
+    from z_k = log(1/n) + 3·N(0, 1), others from mixtures of two units that would be the farthest if the
+    log-odds of the predicted class were linear. If no search ends within ε, the value is 0. The search is
+    expensive: hundreds of steps per example.
     """
 
     needs = ("reattend", "gradient")
@@ -79,16 +83,17 @@ class AdversarialAttention(Metric):
 
 
 def allowed_change(evidence: Evidence, options: AdversarialAttentionOptions) -> float:
-    """ε: what was asked for, or what Jain and Wallace allow where there is a question and where not."""
+    """Return ε: the option, or the values of Jain and Wallace with and without a query."""
     usual = 0.01 if evidence.trace.batch.query is None else 0.05
     return usual if options.epsilon is None else options.epsilon
 
 
 def mixtures(evidence: Evidence, odds: Tensor, now: Tensor, epsilon: float, count: int) -> Tensor:
-    """[B, K, L] the farthest attention that changes the predicted probability by no more than ε.
+    """Return [B, K, L] the farthest attentions that change the predicted probability by at most ε.
 
-    Its log-odds are `now` [B], `odds` [B, L] under single units, and taken to be linear between
-    them. Then the farthest without the unit that held most of it, and so on; NaN if there is none.
+    The log-odds are `now` [B] under the model's attention and `odds` [B, L] under single units, and are
+    treated as linear in between. Each next attention excludes the unit that has most of the previous one;
+    NaN if there is none.
     """
     trace, p = evidence.trace, now.sigmoid()
     low = torch.logit((p - epsilon).clamp_min(0))  # −inf where nothing is too low
@@ -101,7 +106,7 @@ def mixtures(evidence: Evidence, odds: Tensor, now: Tensor, epsilon: float, coun
 
 
 def starts(evidence: Evidence, single: Tensor, options: AdversarialAttentionOptions) -> Tensor:
-    """[B, K, L] scores, −inf off the mask: of mixtures as far as there are any, of random attention."""
+    """Return [B, K, L] starting scores, −inf off the mask: mixtures if there are any, then random ones."""
     mask = evidence.trace.batch.mask.double()[:, None]  # [B, 1, L]
     random = random_starts(evidence, options.adversaries)
     count = min(options.mixtures, options.adversaries)
@@ -116,7 +121,7 @@ def starts(evidence: Evidence, single: Tensor, options: AdversarialAttentionOpti
 
 
 def random_starts(evidence: Evidence, count: int) -> Tensor:
-    """[B, K, L] normal scores, −inf off the mask; log(1/n) is left out, as softmax does not see it."""
+    """Return [B, K, L] normal scores, −inf off the mask; softmax ignores the constant log(1/n)."""
     mask = evidence.trace.batch.mask
     u = evidence.random.to("starts").uniform(evidence.trace.batch, count)  # [B, K, L]
     normal = torch.special.ndtri(u.clamp(2.0**-54, 1 - 2.0**-53))

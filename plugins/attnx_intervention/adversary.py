@@ -1,4 +1,4 @@
-"""The search for attentions far from the model's that leave its output where it is."""
+"""The search for attentions far from the model's that keep its output."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ PENALTY = 500.0
 class Objective:
     """The gradient of Σ_k JS(α_k, a) + Σ_{j<k} JS(α_j, α_k) / K(K−1) for attentions α_1..α_K.
 
-    ∂JS(α, β)/∂α_i = ½ log(α_i / m_i) with m = (α + β)/2. What is the same for all units of an
-    attention is left out, as softmax does not see it: log(α + β) serves for log m.
-    Attentions come first, [K, B, L], so that all the sums whose logarithms are needed are one matrix
-    product, and so is the gradient.
+    ∂JS(α, β)/∂α_i = ½ log(α_i / m_i) with m = (α + β)/2. Terms that are the same for all units of an
+    attention are left out, because softmax ignores them: log(α + β) replaces log m. Attentions are the
+    first dimension, [K, B, L], so that all sums whose logarithms are needed are one matrix product, and
+    so is the gradient.
     """
 
     def __init__(self, attention: Tensor, count: int) -> None:
@@ -46,20 +46,21 @@ class Objective:
         return torch.add(self.constant, js, alpha=0.5), gradient
 
 
-@torch.inference_mode()  # hundreds of small steps, each cheaper without autograd's bookkeeping
+@torch.inference_mode()  # hundreds of small steps, each cheaper without autograd
 def search(
     attention: Tensor, scores: Tensor, change: Change, epsilon: float, steps: int, rate: float
 ) -> tuple[Tensor, Tensor]:
-    """Adversaries [B, K, L] and whether each was found [B, K], from scores [B, K, L], −inf off the mask.
+    """Return adversaries [B, K, L] and whether each was found [B, K], from scores [B, K, L].
 
-    Of the attentions each search visits, the farthest from `attention` [B, L] whose output changes
-    by no more than epsilon; a search that visits none gives `attention` itself.
+    Scores are −inf off the mask. Each result is the attention farthest from `attention` [B, L], among
+    those its search visited, whose output changes by at most epsilon; `attention` itself if the search
+    visited none.
     """
     z = scores.transpose(0, 1).contiguous()  # [K, B, L]
     objective = Objective(attention, len(z))
     best = attention.repeat(len(z), 1, 1)  # [K, B, L]
     farthest = torch.full_like(z[..., 0], -torch.inf)  # [K, B]
-    mean, square, largest = (torch.zeros_like(z) for _ in range(3))  # what Adam remembers
+    mean, square, largest = (torch.zeros_like(z) for _ in range(3))  # state of Adam
     taken = torch.zeros((), device=z.device)
     for step in range(steps + 1):
         alpha = z.softmax(-1)

@@ -1,4 +1,4 @@
-"""Curves over something that every example has once: the mean of a measure in each of several bins."""
+"""Curves over a value that each example has once: the mean of a measure in each of several bins."""
 
 import torch
 from torch import Tensor
@@ -13,6 +13,6 @@ def centres(low: float, high: float) -> tuple[float, ...]:
 
 
 def by_bin(values: Tensor, at: Tensor, points: tuple[float, ...]) -> Tensor:
-    """[B, P] values [B] in the column of the bin that `at` [B] falls into, NaN in all others."""
+    """Return [B, P] values [B] in the column of the bin that contains `at` [B], NaN in all others."""
     nearest = (at[:, None] - at.new_tensor(points)).abs().argmin(1, keepdim=True)  # [B, 1]
     return values.new_full((len(at), len(points)), torch.nan).scatter(1, nearest, values[:, None])

@@ -8,11 +8,14 @@ from .reattending import logits_under, without
 
 
 class DecisionFlip(Metric):
-    """Whether the decision flips without the top unit, and without a random one.
+    """Whether the prediction flips without the top unit, compared with a random unit.
 
-    A table of two by two: the argmax changes when the weight of the explanation's top unit i* is
-    set to 0 and attention renormalised, when that of a unit r drawn from the others is, both, or
-    neither. i* and r are those of `delta-js`. Undefined for an only unit: nothing is left without it.
+    The weight of the explanation's top unit i* (a word, an image patch, ...) is set to 0 and attention is
+    renormalised; the same is done for a unit r drawn at random from the others. Each example falls into
+    one of four cells: the predicted class changes for both, for i* only (`top-only`), for r only
+    (`random-only`), or for neither. `top-only` should be high and `random-only` low. i* and r are the
+    same as in `delta-js`. Hidden states are not recomputed. Undefined for examples with one unit. Costs
+    two passes of the decoder.
     """
 
     needs = ("reattend",)

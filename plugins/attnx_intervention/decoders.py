@@ -1,4 +1,4 @@
-"""How the output moves with attention: in closed form where it is linear, by autograd elsewhere."""
+"""How the output changes with attention: in closed form if it is linear, otherwise by autograd."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Change(Protocol):
 
 
 class LinearChange:
-    """For logits that are linear in attention, of which those under single units tell everything.
+    """The change for logits that are linear in attention, computed from the logits of single units.
 
     As Σ_i a_i = 1, logits(a) = Σ_i a_i·v_i, where v_i are the logits when unit i has all attention.
     """
@@ -44,7 +44,7 @@ class LinearChange:
 
 
 class DecodedChange:
-    """For any decoder: through the model itself."""
+    """The change for any decoder, through the model itself."""
 
     def __init__(self, evidence: Evidence) -> None:
         self.evidence = evidence
@@ -60,7 +60,7 @@ class DecodedChange:
 
 
 def change_of(evidence: Evidence, single: Tensor) -> Change:
-    """The closed form where the model declares one; `single` [B, L, C] are the logits of single units."""
+    """Return the closed form if the model declares one; `single` [B, L, C] are the logits of single units."""
     if LINEAR in evidence.model.provides:
         return LinearChange(evidence, single)
     return DecodedChange(evidence)
@@ -71,14 +71,14 @@ def logits_of_units(evidence: Evidence) -> Tensor:
     a = evidence.trace.attention
     columns = torch.arange(a.shape[1], device=a.device)
     found = []
-    for some in columns.split(alternatives_at_once(a)):  # all at once they are the square of a text's length
+    for some in columns.split(alternatives_at_once(a)):  # their number is the square of a text's length
         each = (some[:, None] == columns).to(a.dtype).expand(len(a), -1, -1)  # [B, k, L]
         found.append(evidence.model.reattend(evidence.trace, each))
     return torch.cat(found, dim=1).masked_fill(~evidence.trace.batch.mask[..., None], 0.0)
 
 
 def require_linear(evidence: Evidence, single: Tensor, attention: Tensor) -> None:
-    """Hold the model to its declaration at its own attention and at `attention` [B, K, L]."""
+    """Check the model's declaration at its own attention and at `attention` [B, K, L]."""
     points = torch.cat([evidence.trace.attention[:, None], attention], dim=1)  # [B, 1 + K, L]
     error = (logits_under(evidence, points) - torch.bmm(points, single)).abs().amax((1, 2))  # [B]
     if not bool((error <= TOLERANCE * single.abs().amax((1, 2)).clamp_min(1.0)).all()):

@@ -9,16 +9,17 @@ from .bins import by_bin, centres
 from .ranking import top_and_other
 from .reattending import probabilities_under, without
 
-ROUNDING = 1e-12  # nats: what outputs that differ in their last bits alone differ by
+ROUNDING = 1e-12  # nats: outputs that differ only in their last bits differ by less
 
 
 class DeltaJs(Metric):
     """How much more the output changes without the top unit than without a random one.
 
-    ΔJS = JS(p, q_{i*}) − JS(p, q_r), where i* is the explanation's top unit, r is drawn uniformly
-    from the others, and q_i is the output with a_i set to 0 and attention renormalised, the
-    representations as they were. Beside it: whether ΔJS is negative, and the difference of weights
-    a_{i*} − a_r it is read against. Undefined for an only unit: nothing is left without it.
+    ΔJS = JS(p, q_{i*}) − JS(p, q_r) in nats, where i* is the explanation's top unit (a word, an image
+    patch, ...), r is drawn uniformly from the others, and q_i is the output when a_i is set to 0 and
+    attention is renormalised, with hidden states unchanged. The range is −ln 2 to ln 2; higher is better.
+    Also reported: whether ΔJS is negative, and the difference of the weights a_{i*} − a_r. Undefined for
+    examples with one unit. Costs two passes of the decoder.
     """
 
     needs = ("reattend",)

@@ -8,15 +8,16 @@ from .reattending import alternatives_at_once, without
 
 
 class FlipFraction(Metric):
-    """How much must be removed, most important units first, until the decision flips.
+    """Share of units that must be removed, most important first, until the prediction flips.
 
-    Weights are set to 0 in the order of the explanation, attention renormalised over the rest,
-    until the argmax changes: the fraction of units removed, and of the attention's mass. Once those
-    left have no weight, they share attention equally. An example whose decision stays to the last
-    unit never flips; it is counted apart, and has no fraction. Less mass is no better: units that hold
-    none can flip a decision that should not hang on them. Undefined for an example of one unit. The
-    four rankings of Serrano and Smith are four explanations: attention, attention-gradient,
-    attention-x-gradient and random.
+    Attention weights are set to 0 in the order of the explanation and attention is renormalised, until
+    the predicted class changes. Reported: the fraction of units (words, image patches, ...) removed
+    (lower is better), the share of attention mass removed, and whether the prediction never flips. If the
+    remaining units have no weight, they share attention equally. An example that never flips has no
+    fraction. A smaller mass is not better, because removing units without weight can flip a prediction
+    that should not depend on them. Undefined for examples with one unit. Serrano and Smith compare four
+    rankings: attention, attention-gradient, attention-x-gradient and random; each is an explanation here.
+    Costs up to one pass of the decoder per unit.
     """
 
     needs = ("reattend",)
@@ -43,7 +44,7 @@ class FlipFraction(Metric):
 
 
 def _flips(evidence: Evidence, place: Tensor) -> Tensor:
-    """[B, K] whether the decision is another after k = 1..K removals; `place` [B, L] is each unit's rank."""
+    """Return [B, K] whether the prediction differs after k = 1..K removals; `place` [B, L] ranks units."""
     a, predicted = evidence.trace.attention, evidence.trace.predicted[:, None]
     counts = torch.arange(1, max(2, a.shape[1]), device=a.device)  # [K] all but one, at least one
     found = []

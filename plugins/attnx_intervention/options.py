@@ -8,7 +8,7 @@ from attnx.plugin import Options
 class PermutationOptions(Options):
     """Options of `permutation`."""
 
-    permutations: int = Field(100, ge=1, description="random orders of the weights for each example")
+    permutations: int = Field(100, ge=1, description="number of random permutations per example")
 
 
 class AdversarialAttentionOptions(Options):
@@ -18,13 +18,13 @@ class AdversarialAttentionOptions(Options):
         None,
         gt=0,
         le=1,
-        description="largest change of the output, as total variation; None: .01, or .05 with a query",
+        description="ε, largest total variation of the output; None: .01, or .05 with a query",
     )
     adversaries: int = Field(
-        5, ge=1, description="where it is searched: attentions together, far from each other too"
+        5, ge=1, description="number of attentions that are searched for together, also far from each other"
     )
     mixtures: int = Field(
-        2, ge=0, description="how many of them start from mixtures of two units, the others at random"
+        2, ge=0, description="number of them that start from mixtures of two units instead of at random"
     )
-    steps: int = Field(500, ge=1, description="steps of Adam")
-    learning_rate: float = Field(0.01, gt=0, description="of Adam")
+    steps: int = Field(500, ge=1, description="number of Adam steps")
+    learning_rate: float = Field(0.01, gt=0, description="learning rate of Adam")

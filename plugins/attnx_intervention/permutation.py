@@ -10,18 +10,20 @@ from .reattending import alternatives_at_once, probabilities_under
 
 
 class Permutation(Metric):
-    """How much the output changes when the attention weights are dealt out at random.
+    """How much the output changes when the attention weights are randomly permuted.
 
-    The median over permutations of the weights, over the units of the example, of the total
-    variation ½·Σ_c |p_c − p'_c| between the outputs; |Δp| for two classes. Beside it the largest
-    weight, which Jain and Wallace plot it against.
+    `median` is the median over random permutations of the weights among the units (words, image patches,
+    ...) of the total variation ½·Σ_c |p_c − p'_c| between the two outputs; for two classes it is |Δp|.
+    The range is 0 to 1; higher means that it matters which unit has which weight. `max-weight` is the
+    largest weight; Jain and Wallace plot the change against it. It tests the model's attention, not
+    another explanation. Costs one pass of the decoder per permutation.
     """
 
     needs = ("reattend",)
     family = "intervention"
     sees = "attention layer"
     reads_explanation = False
-    passes = 2  # a hundred times the decoder alone
+    passes = 2  # a hundred passes of the decoder
     measures = (
         Measure("median", "up", (0, 1)),
         Measure("max-weight", "none", (0, 1)),
@@ -47,7 +49,7 @@ class Permutation(Metric):
 
 
 def _permuted(attention: Tensor, mask: Tensor, draws: Tensor) -> Tensor:
-    """[B, K, L] the weights of the units in the order of their draws [B, K, L]; 0 stays off the mask."""
+    """Return [B, K, L] the weights of the units in the order of their draws [B, K, L]; 0 off the mask."""
     units = (~mask).int().argsort(dim=1, stable=True)  # [B, L] columns of units in a row, then the rest
     order = draws.masked_fill(~mask[:, None], torch.inf).argsort(-1)  # [B, K, L] likewise, at random
     shape = draws.shape

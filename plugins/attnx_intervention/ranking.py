@@ -1,4 +1,4 @@
-"""The unit that an explanation puts first, and a random one to compare with."""
+"""The unit with the highest score, and a random one to compare with."""
 
 import torch
 from torch import Tensor
@@ -8,9 +8,9 @@ from attnx.plugin import Evidence
 
 
 def top_and_other(evidence: Evidence) -> Tensor:
-    """[B, 2] the column i* of the highest value, and r drawn uniformly from the other units.
+    """Return [B, 2] the column i* of the highest value, and r drawn uniformly from the other units.
 
-    An example of one unit has no other: r is any column.
+    For an example with one unit, r is any column.
     """
     top = ranked(evidence)[:, :1]  # [B, 1]
     draw = evidence.random.to("other unit").uniform(evidence.trace.batch)[:, 0]  # [B, L]

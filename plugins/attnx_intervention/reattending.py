@@ -19,7 +19,7 @@ def logits_under(evidence: Evidence, weights: Tensor) -> Tensor:
 
 
 def probabilities_under(evidence: Evidence, weights: Tensor) -> Tensor:
-    """[B, K, C] in double precision, so that p near 1 still differs."""
+    """Return [B, K, C] probabilities in double precision, so that small changes near p = 1 remain."""
     return logits_under(evidence, weights).double().softmax(-1)
 
 

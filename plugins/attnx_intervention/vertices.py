@@ -1,4 +1,4 @@
-"""The farthest attention that keeps a log-odds within bounds, exactly."""
+"""The exact attention farthest from the model's that keeps the log-odds within bounds."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from attnx.formulas import at_once
 
 
 def farthest(attention: Tensor, odds: Tensor, low: Tensor, high: Tensor, among: Tensor) -> Tensor:
-    """[B, L] the α with the largest JS(α, attention) for which low ≤ Σ_i α_i·odds_i ≤ high, bounds [B].
+    """Return [B, L] the α with the largest JS(α, attention) with low ≤ Σ_i α_i·odds_i ≤ high, bounds [B].
 
-    Such α are a polytope: the simplex over the units `among` [B, L], cut by a slab. JS is convex in
-    α, so its maximum lies at a vertex, and a vertex has at most two units: one inside the slab, or a
-    mixture of two, on either side of a border, that touches it. All are tried. NaN if there is none.
+    Such α form a polytope: the simplex over the units `among` [B, L], cut by a slab. JS is convex in α,
+    so its maximum lies at a vertex, and a vertex has at most two units: one inside the slab, or a mixture
+    of two, on either side of a border, that lies on it. All are tried. NaN if there is none.
     """
     a = attention.double()  # [B, L]
     inside = among & (odds >= low[:, None]) & (odds <= high[:, None])
@@ -40,7 +40,7 @@ class _Mixture(NamedTuple):
 
 
 def _touching(a: Tensor, odds: Tensor, border: Tensor, among: Tensor, best: _Mixture) -> _Mixture:
-    """The best of `best` and all mixtures, of a unit below the border and one above, that lie on it."""
+    """Return the best of `best` and all mixtures on the border of a unit below it and a unit above it."""
     above = among & (odds > border[:, None])
     below = (among & (odds < border[:, None])).nonzero()  # [P, 2] row and column
     for part in below.split(at_once(a.shape[1])):
@@ -59,7 +59,7 @@ def _touching(a: Tensor, odds: Tensor, border: Tensor, among: Tensor, best: _Mix
 
 
 def _gain(share: Tensor, attention: Tensor) -> Tensor:
-    """What a unit that gets `share` adds to JS, beside what it adds when it gets nothing."""
+    """Return what a unit with `share` adds to JS, compared with the same unit with share 0."""
     half = attention / 2
     middle = share / 2 + half
     return xlogy(share, share) / 2 - xlogy(middle, middle) + xlogy(half, half)

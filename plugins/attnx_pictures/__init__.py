@@ -1,4 +1,4 @@
-"""Pictures: captions that look at patches, and images of one's own."""
+"""Images: captioning with attention over patches, and classification of your own images."""
 
 from attnx.plugin import Card, hookimpl
 
@@ -8,7 +8,7 @@ XU = 'Xu et al., "Show, Attend and Tell", ICML 2015'
 
 @hookimpl
 def attnx_tasks() -> list[Card]:
-    """Captioned pictures, one example for every word."""
+    """Captioned images with one example per word, and your own images."""
     return [
         Card(
             "shapes-captions",
@@ -35,13 +35,13 @@ def attnx_tasks() -> list[Card]:
 
 @hookimpl
 def attnx_drawings() -> list[Card]:
-    """Attention over pictures."""
+    """Attention drawn over images."""
     return [Card("overlay", "attnx_pictures.overlay_drawing:OverlayDrawing", citation=PANDEY)]
 
 
 @hookimpl
 def attnx_models() -> list[Card]:
-    """The captioner."""
+    """The captioning model."""
     return [
         Card(
             "show-attend-tell",

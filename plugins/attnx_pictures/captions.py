@@ -1,4 +1,4 @@
-"""From captioned images to examples: one for every word that a caption goes on with."""
+"""Examples from captioned images: one for each word of a caption."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .grid import Box, marked, patch_names, patch_rows
 
 @dataclass(frozen=True, slots=True)
 class Captioned:
-    """An image by its number, and a caption whose words have boxes where they name an object."""
+    """An image by its number, and a caption whose words have boxes if they name an object."""
 
     id: str
     image: int
@@ -28,9 +28,9 @@ def examples_of(
     grid: int,
     objects_only: Callable[[str], bool] | None = None,
 ) -> tuple[Example, ...]:
-    """An example for every word with a label: the words before it are the query, patches the units.
+    """Return an example for every word with a label: the words before it are the query, patches the units.
 
-    With `objects_only`, those words alone that it takes and that have boxes.
+    With `objects_only`, only the words that it accepts and that have boxes.
     """
     units = patch_names(grid)
 

@@ -21,19 +21,19 @@ from .image_files import read_image, squeezed_box
 from .options import CocoOptions, ShapesOptions
 from .shapes_captions import make_data
 
-SHARE = 0.1  # of `images` that dev and test have
+SHARE = 0.1  # share of `images` for dev and for test
 HALVES = {"train": "train", "dev": "train", "test": "val"}  # COCO's own test captions are not public
 WORD = re.compile(r"[a-z]+")
 END = "."
 
 
 class CocoCaptions(Task):
-    """COCO's photographs with captions, one example for every word.
+    """COCO photographs with captions: predict the next word of a caption.
 
-    The units are the patches of an image squeezed into a square, the query the words so far, the
-    label the next word. Where the word names one of the 80 kinds of objects and such objects are in the
-    image, their boxes are the rationale. Test examples are those words, in images of the val half; of
-    every image the first caption is taken.
+    One example per word: the units are the patches of an image scaled to a square, the query is the words
+    so far, the label is the next word. If the word names one of the 80 object types and the image
+    contains such objects, their boxes are the rationale. Test examples are only those words, in images of
+    the val half; the first caption of every image is used. Needs local files.
     """
 
     provides = ("features", "images", "query", "rationale")
@@ -137,7 +137,7 @@ def _annotations(folder: Path, name: str) -> dict[str, Any]:
     found = sorted((folder / "annotations").glob(f"{name}*.json"))
     if not found:
         raise DataError(
-            f"'{folder}' holds no annotations/{name}*.json: unpack COCO's annotation archive there."
+            f"'{folder}' contains no annotations/{name}*.json: unpack COCO's annotation archive there."
         )
     try:
         content = json.loads(found[0].read_text(encoding="utf-8"))
@@ -151,7 +151,7 @@ def _annotations(folder: Path, name: str) -> dict[str, Any]:
 def _pictures(folder: Path, half: str) -> Path:
     found = sorted(path for path in folder.glob(f"{half}*") if path.is_dir())
     if not found:
-        raise DataError(f"'{folder}' holds no folder {half}* with images: unpack COCO's images there.")
+        raise DataError(f"'{folder}' contains no folder {half}* with images: unpack COCO's images there.")
     return found[0]
 
 
@@ -162,7 +162,7 @@ def _images(
     return [] if only_sizes else [pixels for pixels, _ in read], [size for _, size in read]
 
 
-# What numpy raises for a file that is no NPZ file, is damaged, or lacks an array.
+# What numpy raises for a file that is not an NPZ file, is damaged, or lacks an array.
 UNREADABLE = (OSError, EOFError, KeyError, RuntimeError, ValueError, zipfile.BadZipFile, zlib.error)
 
 

@@ -1,6 +1,6 @@
-"""Words that captions use for the 80 kinds of objects that COCO has boxes of.
+"""Words that captions use for the 80 object types with boxes in COCO.
 
-A name of one word stands for itself and its plural; the others, and further words, are listed.
+A name of one word includes its plural; names of several words and further words are listed.
 """
 
 from typing import Final

@@ -1,4 +1,4 @@
-"""Images as grids of patches: cut, named, and marked where a box covers them."""
+"""Images as grids of patches: cut, named, and marked if a box covers them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 Box = tuple[float, float, float, float]  # left, top, right, bottom, in pixels
-COVERED = 0.5  # of a patch that a box must cover to mark it
+COVERED = 0.5  # share of a patch that a box must cover to mark it
 
 
 def cut(images: Array, grid: int) -> Array:
@@ -30,7 +30,7 @@ def patch_rows(image: int, grid: int) -> tuple[int, ...]:
 
 
 def marked(boxes: list[Box], side: float, grid: int) -> tuple[bool, ...]:
-    """Which patches of an image of that side are covered by at least half by one of the boxes.
+    """Return which patches of an image with that side are covered by at least half by one of the boxes.
 
     A box that covers no patch by half marks the one it covers most.
     """

@@ -14,7 +14,7 @@ from .grid import Array, Box
 
 
 def read_image(path: Path, side: int) -> tuple[Array, tuple[int, int]]:
-    """[3, side, side] of bytes, squeezed into a square, and the width and height it had."""
+    """Return [3, side, side] bytes of an image scaled to a square, and its original width and height."""
     from PIL import Image, UnidentifiedImageError
 
     try:
@@ -29,13 +29,15 @@ def read_image(path: Path, side: int) -> tuple[Array, tuple[int, int]]:
 
 
 def squeezed_box(given: Any, size: tuple[int, int], side: int, where: str) -> Box:
-    """[x, y, width, height] in an image of that size, as a box of the squeezed image."""
+    """Return a box [x, y, width, height] of an image of that size as a box of the scaled image."""
     numbers = isinstance(given, Sequence) and len(given) == 4 and all(_is_number(value) for value in given)
     if not numbers or given[2] <= 0 or given[3] <= 0:
         raise DataError(f"{where}: a box is [x, y, width, height] in pixels, not {str(given)[:60]}.")
     x, y, width, height = (float(value) for value in given)
     if x < -1 or y < -1 or x + width > size[0] + 1 or y + height > size[1] + 1:  # a pixel for rounding
-        raise DataError(f"{where}: the box {list(given)} leaves its image of {size[0]} x {size[1]} pixels.")
+        raise DataError(
+            f"{where}: the box {list(given)} is outside its image of {size[0]} x {size[1]} pixels."
+        )
     across, down = side / size[0], side / size[1]
     return (x * across, y * down, (x + width) * across, (y + height) * down)
 

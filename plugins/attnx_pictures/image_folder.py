@@ -15,11 +15,11 @@ SPLITS = ("train", "dev", "test")
 
 
 class ImageFolder(Task):
-    """Your own images, labelled in a file of JSON lines, with boxes or without.
+    """Your own images with labels, from a JSON-lines file, with or without boxes.
 
-    A line has `image` (a path beside the file) and `label`, and may have `id`, `split` (train, dev or
-    test) and `boxes`, a list of [x, y, width, height] in pixels around what decides the label. Images are
-    squeezed into a square and cut into patches, which are the units. Without splits the file is divided
+    A line has `image` (a path relative to the file) and `label`, and may have `id`, `split` (train, dev
+    or test) and `boxes`, a list of [x, y, width, height] in pixels around what decides the label. Images
+    are scaled to a square and cut into patches, which are the units. Without splits the file is divided
     80/10/10 at random with a fixed seed.
     """
 
@@ -74,7 +74,7 @@ def _load(path: Path, options: ImageFolderOptions) -> TaskData:
 
 
 def _splits(lines: list[tuple[str, dict[str, Any]]], seed: int) -> list[str]:
-    """The split of every line, as it says or drawn."""
+    """Return the split of every line, as given or drawn."""
     if not any("split" in found for _, found in lines):
         place = np.random.default_rng(seed).permutation(len(lines)) / len(lines)
         return [SPLITS[int(p >= 0.8) + int(p >= 0.9)] for p in place]
@@ -102,7 +102,7 @@ def _boxes(found: dict[str, Any], where: str) -> list[Any]:
 
 
 def _drawn_sample() -> TaskData:
-    """Bright squares on the left or on the right."""
+    """Return generated images with a bright square on the left or on the right."""
     rng = np.random.default_rng(0)
     grid, side, count = 4, 16, 48
     images = rng.integers(100, 140, size=(count, 3, side, side)).astype(np.uint8)

@@ -15,22 +15,22 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 Array = np.ndarray[Any, Any]
-BOX = "#D55E00"  # vermilion: seen on most pictures by most people
+BOX = "#D55E00"  # vermilion: visible on most images for most people
 
 
 class OverlayDrawing(Drawing):
-    """Attention over pictures: the picture, and below it the weights of its units.
+    """Attention over images: each image, and below it the weights of its units.
 
-    Units that are known to matter have a frame. A word of a caption stands over the picture with the
-    words before it.
+    Units that are known to matter have a frame. For captions, the predicted word and the words before it
+    are shown above the image.
     """
 
     needs = ("features", "images", "attention")
-    title = "Attention over pictures"
+    title = "Attention over images"
     caption = (
-        "The first test examples and the first seed. Above, the picture with its label; below, what the "
-        "model says, and the attention of every unit, yellow where it is largest. A frame is around the "
-        "units that are known to matter."
+        "The first test examples with the model of the first seed. Above: the image with its label. Below: "
+        "the model's prediction and the attention on every unit; yellow is highest. Units that are known "
+        "to matter have a frame."
     )
     size = (11.0, 4.0)
     examples = 6
@@ -65,14 +65,14 @@ class OverlayDrawing(Drawing):
 
 
 def _by_unit(trace: Trace, units: int) -> Tensor:
-    """[B, units] the attention of every unit; columns that are none are left out."""
+    """Return [B, units] the attention of every unit, without other columns."""
     at = trace.batch.unit_index
     whole = trace.attention.new_zeros(len(at), units + 1)
     return whole.scatter_add(1, at.masked_fill(at < 0, units), trace.attention)[:, :units]
 
 
 def _before(query: tuple[str, ...] | None) -> str:
-    """The last words before the one that is said."""
+    """Return the last words before the predicted one."""
     return f"{' '.join(query[-3:])} … " if query else ""
 
 

@@ -1,4 +1,4 @@
-"""What a model sees of patches, and hidden states from a small CNN over their grid."""
+"""Patch vectors, and hidden states from a small CNN over their grid."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from attnx.plugin import UsageError
 
 
 class Table(nn.Module):
-    """Looks patches up among the task's, which are data and not weights."""
+    """Looks up patches in the task's table, which is data and not weights."""
 
     rows: Tensor
 
@@ -30,7 +30,7 @@ class Table(nn.Module):
 class PatchEncoder(nn.Module):
     """Hidden states [B, L, H] of patches [B, L, E]: a CNN over the grid, or a layer on given features.
 
-    Patches that are not among the L are grey, so that a deleted one leaves its place in the picture.
+    Patches that are not among the L are grey, so a deleted patch leaves its place in the image.
     """
 
     def __init__(self, shape: tuple[int, ...], patches: int, hidden: int) -> None:
@@ -59,12 +59,14 @@ class PatchEncoder(nn.Module):
 
 
 def _cnn(shape: tuple[int, ...], hidden: int) -> nn.Sequential:
-    """3 x 3 convolutions, halving the picture until a pixel is left of each patch."""
+    """Return 3 x 3 convolutions that halve the image until each patch is one pixel."""
     channels, side = shape[0], shape[1]
     layers: list[nn.Module] = []
     while side > 1:
         if side % 2:
-            raise UsageError(f"A patch of {shape[1]} pixels a side cannot be halved to one: take 4, 8 or 16.")
+            raise UsageError(
+                f"A patch of {shape[1]} pixels a side cannot be halved to one: choose 4, 8 or 16."
+            )
         side //= 2
         after = hidden if side == 1 else max(8, hidden // (2 * side))
         layers += [nn.Conv2d(channels, after, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)]

@@ -1,4 +1,4 @@
-"""Drawn pictures of coloured shapes, with their boxes and a sentence about two of them."""
+"""Drawn images of coloured shapes, with their boxes and a sentence about two of them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Thing:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A picture [3, S, S] of bytes, what is in it, and a caption: words, each with its thing or None."""
+    """An image [3, S, S] of bytes, its shapes, and a caption: words, each with its shape or None."""
 
     picture: Array
     things: tuple[Thing, ...]
@@ -48,7 +48,7 @@ class Scene:
 
 
 def draw_scene(rng: np.random.Generator, side: int, things: int) -> Scene:
-    """Shapes of different colours that do not touch, and how one of them lies to another."""
+    """Draw shapes of different colours that do not touch, and describe the position of one to another."""
     placed = _place(rng, side, things)
     picture = GREY + rng.integers(-NOISE, NOISE + 1, size=(3, side, side))
     for thing in placed:
@@ -100,7 +100,7 @@ def _inside(thing: Thing, side: int) -> Array:
 
 
 def _caption(first: Thing, second: Thing) -> tuple[tuple[str, Thing | None], ...]:
-    """`a red circle left of a blue square`, each colour and shape with the thing it is said of."""
+    """Return `a red circle left of a blue square`, each colour and shape with the thing it describes."""
     (x1, y1), (x2, y2) = first.centre, second.centre
     if abs(x1 - x2) >= abs(y1 - y2):
         relation = ["left" if x1 < x2 else "right", "of"]

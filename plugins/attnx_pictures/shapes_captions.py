@@ -14,11 +14,11 @@ END = "."  # what a caption ends with
 
 
 class ShapesCaptions(Task):
-    """Drawn shapes with captions, one example for every word.
+    """Drawn coloured shapes with captions: predict the next word of a caption.
 
-    `a red circle left of a blue square`: the units are the patches of the picture, the query the words
-    so far, the label the next word. Where the word is said of a shape, the rationale is its box. Test
-    examples are the words that name a shape.
+    One example per word of e.g. `a red circle left of a blue square`: the units are the patches of the
+    image, the query is the words so far, the label is the next word. If the word describes a shape, the
+    box of the shape is the rationale. Test examples are only the words that name a shape. Needs no files.
     """
 
     provides = ("features", "images", "query", "rationale")
@@ -34,7 +34,7 @@ class ShapesCaptions(Task):
 
 
 def make_data(options: ShapesOptions) -> TaskData:
-    """All pictures drawn, cut into patches and told word by word."""
+    """Draw all images, cut them into patches and make one example per word."""
     side = options.grid * options.patch
     scenes: dict[str, list[Scene]] = {}
     for split, seed in zip(SPLITS, np.random.SeedSequence(options.seed).spawn(3), strict=True):

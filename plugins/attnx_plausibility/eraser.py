@@ -12,21 +12,23 @@ from .spans import count_spans
 
 
 class Eraser(SplitMetric):
-    """How well the explanation finds the units that people marked, as the ERASER benchmark counts.
+    """Agreement with the units that people marked, computed as in the ERASER benchmark.
 
-    `auprc` = Σ_t (R_t − R_{t−1}) (P_t + P_{t−1}) / 2, with a threshold t at every distinct score and
-    P_0 = 1, averaged over examples. Joining the points by straight lines flatters ties: where 1 of 4
-    units is marked, equal scores have .625. It stands here beside published figures and says nothing
-    of which explanation is better.
+    The benchmark's numbers for a whole split, to compare with published results. The range is 0 to 1.
 
-    For the other two, the same share of units is chosen in every example, those of the highest score:
-    `share`, the mean share that is marked in this split, or a fixed one. `token-f1` is the mean over
-    examples of F1 of the chosen against the marked units. `iou-f1` is F1 of the mean precision and the
-    mean recall of spans: unbroken runs, which match when their intersection is at least half of
-    their union.
+    `auprc` = Σ_t (R_t − R_{t−1}) (P_t + P_{t−1}) / 2, with precision P, recall R, a threshold t at every
+    distinct score and P_0 = 1, averaged over examples. Joining the points by straight lines favours ties:
+    if 1 of 4 units (words, image patches, ...) is marked, equal scores get .625. So it is only for
+    comparison with published values and cannot tell which explanation is better.
 
-    Left out are examples in which no unit is marked, or it is not known which are, or a score is not
-    finite; all is undefined where none is left.
+    For the other two measures, the same share of units with the highest scores is chosen in every
+    example: `share`, the mean share that is marked in this split, or a fixed share. `token-f1` is the
+    mean over examples of the F1 of chosen against marked units; higher is better. `iou-f1` is the F1 of
+    the mean precision and the mean recall of spans (runs of consecutive units); two spans match if their
+    intersection is at least half of their union; higher is better.
+
+    Examples are left out if no unit is marked, if the marks are unknown, or if a score is not finite;
+    everything is undefined if no example remains.
     """
 
     needs = ("rationale",)
@@ -49,7 +51,7 @@ class Eraser(SplitMetric):
         finite = (scores.isfinite() | ~mask).all(1)
         area = areas(scores, marked, mask)[0].masked_fill(~finite, torch.nan)
         most = int(corpus.unit_counts.max())
-        # the units of a row to its front, in their order: every batch has the columns of the longest text
+        # move the units of a row to its front, in order: every batch has the columns of the longest text
         unit = (mask.cumsum(1) - 1).masked_fill(~mask, most)  # [B, L]
         by_unit = mask.new_zeros((len(mask), most + 1), dtype=torch.long)
         rank = by_unit.scatter(1, unit, ranked(evidence).argsort(1)).masked_fill(

@@ -10,14 +10,15 @@ from .plausibility import chosen_units
 
 
 class Localisation(Metric):
-    """How much the explanation looks like the region that people marked.
+    """How similar the explanation is to the region that people marked.
 
-    `cosine` is that of the scores with the marks as 0 and 1: Σ_{marked} e_i / (‖e‖ √s), s of n units
-    being marked. Equal scores, which know nothing, have √(s/n), often more than half (`uniform`);
-    `excess` is what the scores have above it. Beside stand what the k highest scores, as 0 and 1, have
-    (`top-k`) and what k random units have on average (`random-k` = √(k·s) / n, exactly). Units of the
-    same size, such as the patches of an image, give what their pixels would. Undefined where no unit
-    is marked, where it is not known which are, and where all scores are 0.
+    `cosine` is the cosine similarity of the scores e with the marks (0 or 1): Σ_{marked} e_i / (‖e‖ √s),
+    if s of n units (image patches, words, ...) are marked. Equal scores, which carry no information, have
+    `uniform` = √(s/n), often more than half; `excess` = `cosine` − `uniform` corrects for that, and
+    higher is better. For comparison: `top-k` is the cosine of the k highest scores, set to 1, with the
+    marks, and `random-k` = √(k·s) / n is its exact mean for k random units. If units have the same size,
+    such as image patches, the values are those of their pixels. Undefined if no unit is marked, if the
+    marks are unknown, and if all scores are 0.
     """
 
     needs = ("rationale",)
@@ -58,5 +59,5 @@ class Localisation(Metric):
 
 
 def _cosine(scores: Tensor, marked: Tensor) -> Tensor:
-    """[B] of scores [B, L] with marks [B, L]."""
+    """Return [B] the cosine of scores [B, L] with marks [B, L]."""
     return torch.nn.functional.cosine_similarity(scores, marked.double(), dim=1, eps=0.0)

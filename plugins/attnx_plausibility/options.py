@@ -9,10 +9,10 @@ class PlausibilityOptions(Options):
     """Options of `plausibility`."""
 
     fraction: float = Field(
-        0.0, ge=0, le=1, description="share of the units that is chosen; 0: as many as the rationale has"
+        0.0, ge=0, le=1, description="share of units to choose; 0: as many as are marked in the example"
     )
     overlap: float = Field(
-        0.5, ge=0.5, le=1, description="smallest intersection over union of two spans that match"
+        0.5, ge=0.5, le=1, description="smallest intersection over union at which two spans match"
     )
 
 
@@ -20,10 +20,10 @@ class EraserOptions(Options):
     """Options of `eraser`."""
 
     fraction: float = Field(
-        0.0, ge=0, le=1, description="share of the units that is chosen; 0: the mean share that is marked"
+        0.0, ge=0, le=1, description="share of units to choose; 0: the mean share that is marked in the split"
     )
     overlap: float = Field(
-        0.5, ge=0.5, le=1, description="smallest intersection over union of two spans that match"
+        0.5, ge=0.5, le=1, description="smallest intersection over union at which two spans match"
     )
 
 

@@ -12,21 +12,23 @@ from .spans import span_f1
 
 
 class Plausibility(Metric):
-    """How well the explanation finds the units that people marked.
+    """How well the explanation finds the units that people marked (human rationales).
 
-    `average-precision` = Σ_t (R_t − R_{t−1}) P_t of precision P and recall R, with a threshold t at
-    every distinct score: equal scores have the share of units that are marked, which is chance.
+    All measures have the range 0 to 1; higher is better. `average-precision` = Σ_t (R_t − R_{t−1}) P_t
+    with precision P, recall R and a threshold t at every distinct score: equal scores get the share of
+    units (words, image patches, ...) that are marked, which is the chance level.
 
-    For the other two, k units of the highest score are chosen: as many as were marked, or a fixed
-    share of all units. Ties are broken at random, so that equal scores choose by chance and not from
-    the beginning. `token-f1` is F1 of the chosen against the marked units. `iou-f1` is F1 of their
-    spans, which are unbroken runs: two spans match when their intersection is at least half of
+    For the other two measures the k units with the highest scores are chosen: as many as were marked, or
+    a fixed share of all units. Ties are broken at random, so equal scores choose by chance and not from
+    the beginning. `token-f1` is the F1 of the chosen against the marked units. `iou-f1` is the F1 of
+    their spans (runs of consecutive units): two spans match if their intersection is at least half of
     their union.
 
-    Scores keep their sign: a unit that speaks against the prediction is chosen last. F1 is taken of
-    each example and then averaged; `eraser` has the numbers as ERASER gives them. All are 1 for any
-    scores where everything was marked. Undefined where no unit is marked, where it is not known which
-    are, and where a score is not finite.
+    Scores keep their sign: a unit that speaks against the prediction is chosen last. F1 is computed for
+    each example and then averaged; `eraser` computes it as the benchmark does. All measures are 1 for any
+    scores if every unit was marked. Undefined if no unit is marked, if the marks are unknown, and if a
+    score is not finite. Agreement with people is not faithfulness: the model may use other units than
+    people would.
     """
 
     needs = ("rationale",)
@@ -65,9 +67,10 @@ class Plausibility(Metric):
 
 
 def share_of(units: Tensor, fraction: float) -> Tensor:
-    """[B] a share of units [B] in whole units, at least one; a half is rounded up, and so is 1e-9 less.
+    """Return [B] a share of units [B] in whole units, at least one; halves are rounded up.
 
-    A share that is a mean has rounding of its own, which must not decide.
+    Values within 1e-9 below a half are rounded up too: the rounding error of a mean share must not
+    decide.
     """
     return (units * fraction + (0.5 + 1e-9)).floor().long().clamp_min(1).minimum(units)
 
@@ -78,10 +81,10 @@ def token_f1(chosen: Tensor, marked: Tensor) -> Tensor:
 
 
 def areas(scores: Tensor, marked: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-    """[B] area under precision and recall of scores [B, L], and [B] average precision; NaN without marks.
+    """Return [B] the area under precision and recall of scores [B, L], and [B] average precision.
 
-    Every marked unit earns the precision P_t among all units that score at least as much; for the area,
-    the mean of it and of P_{t−1}, among all that score more.
+    NaN without marks. Every marked unit earns the precision P_t among all units that score at least as
+    much; for the area, the mean of it and of P_{t−1}, among all that score more.
     """
     ordered, order = scores.masked_fill(~mask, -torch.inf).sort(dim=1, descending=True)
     hit = marked.gather(1, order)  # [B, L]

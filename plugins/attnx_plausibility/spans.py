@@ -1,4 +1,4 @@
-"""Spans, which are unbroken runs of units, and how well two sets of them match."""
+"""Spans, which are runs of consecutive units, and how well two sets of them match."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ def span_f1(chosen: Tensor, marked: Tensor, overlap: float) -> Tensor:
 
 
 def count_spans(chosen: Tensor, marked: Tensor, overlap: float) -> tuple[Tensor, Tensor, Tensor]:
-    """[B] how many spans of chosen [B, L] and of marked [B, L] match, and [B] how many each has.
+    """Count [B] the matching spans of chosen [B, L] and marked [B, L], and [B] the spans of each.
 
-    Two spans share one unbroken run, so the pairs that touch are the runs of chosen ∧ marked. With an
-    overlap of half or more no span has two partners: these would fill it up and so be one span.
+    Two spans share at most one run, so the pairs that overlap are the runs of chosen ∧ marked. With an
+    overlap of half or more a span has at most one partner: two would fill it completely and so be one
+    span.
     """
     shared = chosen & marked
     intersection = _lengths(shared)  # [B, L], at every unit of a run
@@ -35,7 +36,7 @@ def _starts(inside: Tensor) -> Tensor:
 
 
 def _lengths(inside: Tensor) -> Tensor:
-    """[B, L] the length of the run that a unit is in; anything outside of runs."""
+    """Return [B, L] the length of the run that a unit is in; arbitrary outside of runs."""
     columns = inside.shape[1]
     places = torch.arange(columns, device=inside.device).expand_as(inside)
     first = places.masked_fill(~_starts(inside), 0).cummax(1).values

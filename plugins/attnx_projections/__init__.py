@@ -1,4 +1,4 @@
-"""Projections: from scores to attention weights on the simplex."""
+"""Projections: functions that turn scores into attention weights on the simplex."""
 
 from attnx.plugin import Card, hookimpl
 

@@ -10,14 +10,15 @@ from .masking import project_masked
 from .options import EntmaxOptions
 from .thresholds import entmax15, sparsemax
 
-NEAREST = 1e-7  # to α = 1: nearer, the power 1 / (α − 1) costs more digits than softmax is away
+NEAREST = 1e-7  # to α = 1: closer, the power 1 / (α − 1) loses more digits than softmax differs
 
 
 class Entmax(nn.Module, AttentionProjection):
-    """α-entmax: from softmax at α = 1 to sparsemax at α = 2.
+    """α-entmax attention: between softmax (α = 1) and sparsemax (α = 2).
 
-    a = argmax_p p·z + H_α(p) over the simplex, H_α the Tsallis entropy. A learned α is
-    1 + softplus(θ), which keeps it above 1.
+    a = argmax_p p·z + H_α(p) over the simplex, where z are the scores of the units (words, image patches,
+    ...) and H_α is the Tsallis entropy. For α > 1 low scores get exactly 0. With learned=true, α is trained
+    with the model as 1 + softplus(θ), which keeps it above 1.
     """
 
     theta: nn.Parameter | None

@@ -10,16 +10,16 @@ SEED = 0  # of the evaluation noise, a constant of the definition as the tempera
 
 
 class GumbelSoftmax(nn.Module, AttentionProjection):
-    """Softmax of scores to which Gumbel noise is added in training.
+    """Softmax attention with Gumbel noise added to the scores in training.
 
-    a = softmax((z + g) / T) with g_i = −log E_i, E_i exponential, drawn anew at every training pass.
-    In evaluation there is no noise, or the average of a over `draws` tables of it.
+    a = softmax((z + g) / T) with g_i = −log E_i, E_i exponential, drawn again at every training pass. In
+    evaluation there is no noise, or the average of a over `draws` tables of noise.
 
-    Evaluation noise belongs to the column: it is the same for every example and at every pass, so
-    neither batch nor padding changes a result, and two masks over one example are compared
-    under the same noise. The price is that some columns are luckier than others in every example.
-    Each column meets every 1/draws of the Gumbel distribution once, in an order of its own (Latin
-    hypercube sampling), which about halves that luck; draws well above the number of units
+    Evaluation noise belongs to the column: it is the same for every example and every pass, so results do
+    not depend on batch or padding, and two masks of one example are compared under the same noise. The
+    price is that some columns get more favourable noise than others in every example. Each column gets
+    every 1/draws quantile of the Gumbel distribution once, in its own order (Latin hypercube sampling),
+    which about halves that effect; draws well above the number of units (words, image patches, ...)
     remove most of it.
     """
 
@@ -42,7 +42,7 @@ class GumbelSoftmax(nn.Module, AttentionProjection):
         return self._softmax(z)
 
     def _softmax(self, z: Tensor) -> Tensor:
-        below = z - z.detach().amax(-1, keepdim=True)  # noise may have lifted another unit to the top
+        below = z - z.detach().amax(-1, keepdim=True)  # noise may have put another unit on top
         return (below / self.temperature).softmax(-1)
 
 

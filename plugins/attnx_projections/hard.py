@@ -7,9 +7,10 @@ from .masking import project_masked
 
 
 class Hard(nn.Module, AttentionProjection):
-    """Softmax in training, the highest-scored unit alone in evaluation.
+    """Hard attention: the unit with the highest score gets all the weight in evaluation.
 
-    Training weighs the loss of each unit alone by its softmax weight; the first of tied units wins.
+    Training uses softmax: the loss is the mean of the losses of single units (words, image patches, ...),
+    weighted by their softmax weights. In evaluation the first of tied units gets the weight.
     """
 
     trains_by_expectation = True

@@ -1,4 +1,4 @@
-"""What projections do with a mask and with half precision."""
+"""How projections treat a mask and half precision."""
 
 from collections.abc import Callable
 
@@ -7,9 +7,9 @@ from torch import Tensor
 
 
 def project_masked(project: Callable[[Tensor], Tensor], scores: Tensor, mask: Tensor) -> Tensor:
-    """`project` applied to each row's units alone: 0 off the mask, 0 for a row without units.
+    """Apply `project` to the units of each row: 0 off the mask, 0 for a row without units.
 
-    `project` sees `centred` scores, and must not mind what was taken off all of a row. It never sees
+    `project` gets `centred` scores and must not depend on a constant added to a whole row. It never gets
     rows without columns, which have no highest score.
     """
     if not scores.shape[-1]:
@@ -18,16 +18,16 @@ def project_masked(project: Callable[[Tensor], Tensor], scores: Tensor, mask: Te
 
 
 def centred(scores: Tensor, mask: Tensor) -> Tensor:
-    """[..., L] scores less the highest of their row, in float32 or float64; −∞ off the mask.
+    """Return [..., L] scores minus the highest of their row, in float32 or float64; −∞ off the mask.
 
-    What is divided or raised to a power afterwards may then overflow to −∞, a weight of 0, and never
-    to +∞. A row without units is zeros: a row of −∞ would have NaN for a gradient.
+    A later division or power may then overflow to −∞, a weight of 0, but never to +∞. A row without units
+    is zeros, because a row of −∞ would have the gradient NaN.
     """
     z = torch.where(mask, in_full_precision(scores), -torch.inf)
     z = torch.where(mask.any(-1, keepdim=True), z, 0.0)
-    return z - z.detach().amax(-1, keepdim=True)  # detached: moving all of a row moves no weight
+    return z - z.detach().amax(-1, keepdim=True)  # detached: a constant added to a row changes no weight
 
 
 def in_full_precision(scores: Tensor) -> Tensor:
-    """Scores in float32, or in float64 if they are."""
+    """Return scores in float32, or unchanged if they are float64."""
     return scores.to(torch.promote_types(scores.dtype, torch.float32))

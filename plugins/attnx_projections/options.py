@@ -11,7 +11,7 @@ class SoftmaxOptions(Options):
     """Options of `softmax`."""
 
     temperature: float = Field(
-        1.0, gt=0, allow_inf_nan=False, description="scores are divided by it: lower is sharper"
+        1.0, gt=0, allow_inf_nan=False, description="scores are divided by it; lower is sharper"
     )
 
 
@@ -19,7 +19,10 @@ class SparsegenOptions(Options):
     """Options of `sparsegen`."""
 
     lam: float = Field(
-        0.0, lt=1, allow_inf_nan=False, description="λ: 0 is sparsemax, near 1 one-hot, far below 0 uniform"
+        0.0,
+        lt=1,
+        allow_inf_nan=False,
+        description="λ: 0 is sparsemax, close to 1 one-hot, far below 0 uniform",
     )
 
 
@@ -32,7 +35,7 @@ class EntmaxOptions(Options):
     @model_validator(mode="after")
     def _can_move(self) -> Self:
         if self.learned and self.alpha == 1:
-            raise ValueError("a learned alpha must start above 1, the edge of its range")
+            raise ValueError("a learned alpha must start above 1")
         return self
 
 
@@ -40,8 +43,8 @@ class GumbelSoftmaxOptions(Options):
     """Options of `gumbel-softmax`."""
 
     temperature: float = Field(
-        0.8, gt=0, allow_inf_nan=False, description="scores and noise are divided by it: lower is sharper"
+        0.8, gt=0, allow_inf_nan=False, description="scores and noise are divided by it; lower is sharper"
     )
     draws: int = Field(
-        0, ge=0, description="evaluate with the average over this many draws of noise; 0: without noise"
+        0, ge=0, description="number of noise draws to average over in evaluation; 0: no noise"
     )

@@ -7,9 +7,10 @@ from .options import SoftmaxOptions
 
 
 class Softmax(AttentionProjection):
-    """Weights proportional to the exponentials of the scores.
+    """Softmax attention: weights proportional to the exponentials of the scores.
 
-    a_i = exp(z_i / T) / Σ_j exp(z_j / T) with temperature T.
+    a_i = exp(z_i / T) / Σ_j exp(z_j / T) for the scores z of the units (words, image patches, ...) with
+    temperature T. No weight is exactly 0.
     """
 
     def __init__(self, options: SoftmaxOptions) -> None:

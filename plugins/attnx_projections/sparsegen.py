@@ -8,9 +8,10 @@ from .thresholds import sparsemax
 
 
 class Sparsegen(AttentionProjection):
-    """Sparsemax with a dial from uniform to a single unit.
+    """Sparsemax attention with adjustable sparsity, from uniform to a single unit.
 
-    a = argmin_p ‖p − z‖² − λ‖p‖² over the simplex = sparsemax(z / (1 − λ)), for λ < 1.
+    a = argmin_p ‖p − z‖² − λ‖p‖² over the simplex = sparsemax(z / (1 − λ)), for λ < 1 and the scores z of
+    the units (words, image patches, ...). A larger λ gives fewer weights above 0.
     """
 
     def __init__(self, options: SparsegenOptions) -> None:

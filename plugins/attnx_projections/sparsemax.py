@@ -6,9 +6,10 @@ from .thresholds import sparsemax
 
 
 class Sparsemax(AttentionProjection):
-    """The point of the simplex nearest to the scores.
+    """Sparsemax attention: low scores get a weight of exactly 0.
 
-    a = argmin_p ‖p − z‖² over the simplex: units far enough below the highest get exactly 0.
+    a = argmin_p ‖p − z‖² over the simplex: the point nearest to the scores z of the units (words, image
+    patches, ...).
     """
 
     def __call__(self, scores: Tensor, mask: Tensor) -> Tensor:

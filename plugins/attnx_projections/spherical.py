@@ -7,10 +7,10 @@ from .masking import in_full_precision
 
 
 class Spherical(AttentionProjection):
-    """Weights proportional to the squares of the scores.
+    """Spherical softmax: weights proportional to the squares of the scores.
 
-    a_i = z_i² / Σ_j z_j²: the sign of a score does not count. A row of zeros has no such point and
-    gets the uniform one.
+    a_i = z_i² / Σ_j z_j² for the scores z of the units (words, image patches, ...): the sign of a score
+    does not matter. If all scores are 0, the weights are uniform.
     """
 
     def __call__(self, scores: Tensor, mask: Tensor) -> Tensor:
@@ -19,7 +19,7 @@ class Spherical(AttentionProjection):
         z = in_full_precision(scores).masked_fill(~mask, 0.0)  # [..., L]
         largest = z.detach().abs().amax(-1, keepdim=True)  # [..., 1]
         silent = largest == 0
-        # The scale of a row cancels; dividing by it first keeps the squares from overflowing.
+        # The scale of a row cancels; dividing by it first prevents overflow of the squares.
         squares = (z / largest.masked_fill(silent, 1.0)).square()
         squares = torch.where(silent, mask.to(z.dtype), squares)
         total = squares.sum(-1, keepdim=True)

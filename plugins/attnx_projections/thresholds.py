@@ -1,12 +1,12 @@
 """Sparsemax and 1.5-entmax by Newton's method on their threshold, without sorting.
 
-Both are p_i = φ(d_i) with heights d_i = (z_i − τ)₊ over the one threshold τ that makes p sum to 1;
-φ is the identity for sparsemax and the square for 1.5-entmax, whose scores are halved first. What
-exceeds 1 is a convex falling function of τ, so Newton's method climbs to its root from the left
-and does not pass it. It starts where the highest unit alone has weight 1.
+Both are p_i = φ(d_i) with heights d_i = (z_i − τ)₊ over the one threshold τ that makes p sum to 1; φ is
+the identity for sparsemax and the square for 1.5-entmax, whose scores are halved first. The excess over 1
+is a convex decreasing function of τ, so Newton's method approaches its root from the left and does not
+pass it. It starts where only the highest unit has a weight, of 1.
 
-As τ only rises, a unit once at 0 stays there, and heights are lowered in place. They keep the
-precision that z_i − τ would lose, and a step takes back what rounding made the last one overshoot.
+As τ only rises, a unit at 0 stays at 0, and heights are lowered in place. They keep the precision that
+z_i − τ would lose, and each step corrects what rounding made the last one overshoot.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from torch.autograd.function import once_differentiable
 
 from .masking import in_full_precision
 
-MOST_STEPS = 100  # a step halves the excess or the support, so even hostile scores need fewer
+MOST_STEPS = 100  # a step halves the excess or the support, so even extreme scores need fewer
 
 
 def sparsemax(scores: Tensor, mask: Tensor) -> Tensor:
@@ -33,7 +33,7 @@ def entmax15(scores: Tensor, mask: Tensor) -> Tensor:
 
 
 class _Sparsemax(torch.autograd.Function):
-    """Σ d = 1. On a given support this is linear: a step that no unit leaves has reached the root."""
+    """Σ d = 1, which is linear on a given support: a step that keeps the support has reached the root."""
 
     @staticmethod
     def forward(ctx: Any, scores: Tensor, mask: Tensor) -> Tensor:
@@ -53,7 +53,7 @@ class _Sparsemax(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
-        """On the support, the gradient less its mean there."""
+        """On the support, return the gradient minus its mean there."""
         p: Tensor = ctx.saved_tensors[0]
         support = p.sign()
         kept = gradient * support
@@ -75,7 +75,7 @@ class _Entmax15(torch.autograd.Function):
         for _ in range(MOST_STEPS):
             q = d.square().sum(-1, keepdim=True)  # [..., 1]
             excess = q - q.sqrt()
-            step = excess / d.sum(-1, keepdim=True).clamp_(min=1)  # Σ d ≥ 1 but in a row without units
+            step = excess / d.sum(-1, keepdim=True).clamp_(min=1)  # Σ d ≥ 1 except in a row without units
             d.addcmul_(d.sign(), step, value=-1).relu_()
             if excess.max().item() <= near:
                 break
@@ -85,7 +85,7 @@ class _Entmax15(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
-        """d times the gradient less its mean weighted by d."""
+        """Return d times the gradient minus its mean weighted by d."""
         d: Tensor = ctx.saved_tensors[0]
         kept = gradient * d
         mean = kept.sum(-1, keepdim=True) / d.sum(-1, keepdim=True).clamp_(min=1)
@@ -100,7 +100,7 @@ def _project(projection: type[_Sparsemax] | type[_Entmax15], scores: Tensor, mas
 
 
 def _below_highest(scores: Tensor, mask: Tensor) -> Tensor:
-    """Scores less the row's highest, −∞ off the mask: a new tensor, 0 at the highest unit."""
+    """Return scores minus the row's highest, −∞ off the mask: a new tensor, 0 at the highest unit."""
     z = torch.where(mask, scores, -torch.inf)
     highest = z.amax(-1, keepdim=True).clamp_(min=torch.finfo(z.dtype).min)  # finite without units too
     return z.sub_(highest)

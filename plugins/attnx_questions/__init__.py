@@ -1,4 +1,4 @@
-"""Questions about short stories: the published ones, and stories of our own whose truth is known."""
+"""Questions about short stories: the bAbI tasks, and generated stories with known supporting sentences."""
 
 from attnx.plugin import Card, hookimpl
 
@@ -17,7 +17,7 @@ def _task(name: str, target: str, options: str, citation: str = "") -> Card:
 
 @hookimpl
 def attnx_tasks() -> list[Card]:
-    """Stories to attend to, each with a question as its query."""
+    """Stories with a question as the query."""
     return [
         _task("babi-1", "babi:BabiOne", "BabiOptions", WESTON),
         _task("babi-2", "babi:BabiTwo", "BabiOptions", WESTON),

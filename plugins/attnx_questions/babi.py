@@ -11,16 +11,16 @@ from attnx.plugin import DataError, Source, Task, TaskData, read_lines
 
 from .generated import GeneratedStories
 from .options import BabiOptions, GeneratedOptions
-from .stories import Arguments, to_example, units_of
+from .stories import StoryQuestion, to_example, units_of
 
 
 class _Babi(Task):
-    """What the three tasks share.
+    """The parts that the three tasks share.
 
     A line of a file is "NUMBER SENTENCE", or "NUMBER QUESTION <tab> ANSWER <tab> NUMBERS" with the
-    numbers of the sentences that the answer follows from; number 1 begins a new story. Units are the
-    words of the sentences before the question, the query is the question, the label is the answer
-    among those of the training file. A share of the training stories, whole ones, is for dev.
+    numbers of the sentences that the answer follows from; number 1 starts a new story. Units are the
+    words of the sentences before the question, the query is the question, and the label is the answer,
+    one of those in the training file. A share of the training stories is used for dev.
     """
 
     provides: ClassVar[tuple[str, ...]] = ("words", "query", "rationale")
@@ -46,17 +46,17 @@ class _Babi(Task):
         for asked in (*splits["dev"], *splits["test"]):
             if asked.answer not in answers:
                 raise DataError(
-                    f"The answer '{asked.answer}' of question {asked.id} is none of the training file's."
+                    f"The answer '{asked.answer}' of question {asked.id} does not occur in the training file."
                 )
         train, dev, test = (
             tuple(to_example(self._cut(asked), answers) for asked in splits[split])
             for split in ("train", "dev", "test")
         )
-        said = {
+        details = {
             "files": ", ".join(path.name for path in files.values()),
             "split": f"dev is {self.options.dev} % of the training stories, seed {self.options.seed}",
         }
-        return TaskData(train, dev, test, tuple(answers), provenance={**fetched.provenance, **said})
+        return TaskData(train, dev, test, tuple(answers), provenance={**fetched.provenance, **details})
 
     def units_of(self, text: str) -> tuple[str, ...]:
         return units_of(text)
@@ -65,8 +65,8 @@ class _Babi(Task):
         options = GeneratedOptions(facts=self.facts, sentences=10, train=30, dev=12, test=12)
         return GeneratedStories(options).load(Source())
 
-    def _cut(self, asked: Arguments) -> Arguments:
-        """The question with the last sentences alone, where only so many are wanted."""
+    def _cut(self, asked: StoryQuestion) -> StoryQuestion:
+        """Return the question with only the last sentences, if their number is limited."""
         most = self.options.max_sentences
         left_out = max(0, len(asked.sentences) - most) if most else 0
         kept = frozenset(position - left_out for position in asked.supporting if position >= left_out)
@@ -74,21 +74,35 @@ class _Babi(Task):
 
 
 class BabiOne(_Babi):
-    """Where somebody is, told by one sentence of a story (bAbI task 1)."""
+    """bAbI task 1: where is a person? The answer follows from one sentence of a story.
+
+    Units are the words of the story, the query is the question; the words of the supporting sentence are
+    the rationale. Needs local files (10 000 training and 1 000 test questions) and a model that reads
+    queries.
+    """
 
     dataset = "babi"
     name, facts = "qa1", 1
 
 
 class BabiTwo(_Babi):
-    """Where a thing is, told by two sentences: who has it, and where he is (bAbI task 2)."""
+    """bAbI task 2: where is an object? The answer follows from two sentences of a story.
+
+    The two sentences say who has the object and where that person is; their words are the rationale.
+    Units are the words of the story, the query is the question. Needs local files and a model that reads
+    queries.
+    """
 
     dataset = "babi"
     name, facts = "qa2", 2
 
 
 class BabiThree(_Babi):
-    """Where a thing was before, told by three sentences of a story (bAbI task 3)."""
+    """bAbI task 3: where was an object before? The answer follows from three sentences of a story.
+
+    Units are the words of the story, the query is the question; the words of the three supporting
+    sentences are the rationale. Needs local files and a model that reads queries.
+    """
 
     dataset = "babi"
     name, facts = "qa3", 3
@@ -98,44 +112,46 @@ def _find(folder: Path, pattern: str) -> Path:
     found = sorted(folder.glob(pattern)) or sorted(folder.glob(f"**/en-10k/{pattern}"))
     if len(found) != 1:
         names = ", ".join(path.name for path in found) or "none"
-        raise DataError(f"'{folder}' must hold one file {pattern}; there is {names}.")
+        raise DataError(f"'{folder}' must contain one file {pattern}; found {names}.")
     return found[0]
 
 
-def _read(path: Path, split: str) -> Iterator[list[Arguments]]:
+def _read(path: Path, split: str) -> Iterator[list[StoryQuestion]]:
     """The questions of every story of a file."""
-    told: dict[int, tuple[str, ...]] = {}  # sentences by their number
-    story: list[Arguments] = []
+    sentences: dict[int, tuple[str, ...]] = {}  # by number
+    story: list[StoryQuestion] = []
     for line, text in enumerate(read_lines(path), 1):
         number, _, rest = text.strip().partition(" ")
         if not number.isdecimal() or not rest:
-            raise DataError(f"'{path}', line {line}: a line is a number, a space and a sentence.")
+            raise DataError(f"'{path}', line {line}: expected a number, a space and a sentence.")
         if int(number) == 1:
             if story:
                 yield story
-            told, story = {}, []
+            sentences, story = {}, []
         question, tab, answer = rest.partition("\t")
         if tab:
-            story.append(_asked(question, answer, told, f"{split}-{line:06d}", f"'{path}', line {line}"))
+            story.append(_asked(question, answer, sentences, f"{split}-{line:06d}", f"'{path}', line {line}"))
         else:
-            told[int(number)] = _words(rest)
+            sentences[int(number)] = _words(rest)
     if story:
         yield story
 
 
-def _asked(question: str, answer: str, told: dict[int, tuple[str, ...]], name: str, where: str) -> Arguments:
+def _asked(
+    question: str, answer: str, sentences: dict[int, tuple[str, ...]], name: str, where: str
+) -> StoryQuestion:
     answer, _, numbers = answer.partition("\t")
-    positions = {number: position for position, number in enumerate(told)}
+    positions = {number: position for position, number in enumerate(sentences)}
     supporting = [int(number) for number in numbers.split() if number.isdecimal()]
     missing = [number for number in supporting if number not in positions]
     if missing or not answer.strip():
-        wrong = f"sentence {missing[0]} was not told before" if missing else "there is no answer"
+        wrong = f"sentence {missing[0]} is not before the question" if missing else "the answer is missing"
         raise DataError(f"{where}: {wrong}.")
-    if not told:
+    if not sentences:
         raise DataError(f"{where}: a question before any sentence.")
-    return Arguments(
+    return StoryQuestion(
         id=name,
-        sentences=tuple(told.values()),
+        sentences=tuple(sentences.values()),
         question=_words(question),
         answer=answer.strip().lower(),
         supporting=frozenset(positions[number] for number in supporting),

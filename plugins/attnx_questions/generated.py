@@ -8,7 +8,7 @@ from random import Random
 from attnx.plugin import Source, Task, TaskData
 
 from .options import GeneratedOptions
-from .stories import Arguments, to_example, units_of
+from .stories import StoryQuestion, to_example, units_of
 
 PEOPLE = ("anna", "boris", "clara", "david", "erin")
 PLACES = ("attic", "barn", "cellar", "library", "porch", "stable")
@@ -20,12 +20,14 @@ SPLITS = ("train", "dev", "test")
 
 
 class GeneratedStories(Task):
-    """Stories of our own with a question, whose supporting sentences are known.
+    """Generated stories with a question, like bAbI, whose supporting sentences are known.
 
-    With one fact: where is a person? The last sentence that moved him. With two: where is a thing?
-    Where its holder went last, or where it was dropped, and who took it or had it then. With three:
-    where was a thing before it came to a place? The sentences that brought it there, the one that took
-    its holder to the place before, and the one by which he has it. Every answer is equally frequent.
+    facts=1 asks where a person is: supported by the last sentence that moved this person. facts=2 asks
+    where an object is: supported by where its holder went last or dropped it, and by who took it or had
+    it then. facts=3 asks where an object was before a place: supported by the sentences that brought it
+    there, the one that took its holder to the place before, and the one in which the holder got it. Units
+    are words, and the words of supporting sentences are the rationale. Every answer is equally frequent.
+    Needs no files, but a model that reads queries.
     """
 
     provides = ("words", "query", "rationale")
@@ -42,8 +44,8 @@ class GeneratedStories(Task):
             )
             for split, rng in ((split, Random(f"{self.options.seed} {split}")) for split in SPLITS)
         )
-        said = {"source": f"generated stories, {self.options.facts} supporting sentences a question"}
-        return TaskData(train, dev, test, PLACES, provenance=said)
+        details = {"source": f"generated stories, {self.options.facts} supporting sentences per question"}
+        return TaskData(train, dev, test, PLACES, provenance=details)
 
     def units_of(self, text: str) -> tuple[str, ...]:
         return units_of(text)
@@ -53,19 +55,19 @@ class GeneratedStories(Task):
             Source()
         )
 
-    def _asked(self, rng: Random, name: str, answer: str) -> Arguments:
-        """A question with that answer: its place and the story's trade names."""
+    def _asked(self, rng: Random, name: str, answer: str) -> StoryQuestion:
+        """Return a question with that answer: the answer and the drawn place exchange names in the story."""
         while True:
             story = _Story(rng, things=self.options.facts > 1)
             for _ in range(rng.randint(max(4, self.options.sentences // 2), self.options.sentences)):
-                story.tell()
+                story.add_sentence()
             questions = story.questions(self.options.facts)
             if questions:
                 break
         question, place, supporting = rng.choice(questions)
         other = {place: answer, answer: place}
-        told = tuple(_renamed(words, other) for words in story.sentences)
-        return Arguments(name, told, _renamed(question, other), answer, frozenset(supporting))
+        sentences = tuple(_renamed(words, other) for words in story.sentences)
+        return StoryQuestion(name, sentences, _renamed(question, other), answer, frozenset(supporting))
 
 
 def _renamed(words: tuple[str, ...], names: Mapping[str, str]) -> tuple[str, ...]:
@@ -77,17 +79,17 @@ Question = tuple[tuple[str, ...], str, set[int]]  # its words, the answer, suppo
 
 @dataclass
 class _Story:
-    """A story as it is told, and all that follows from it."""
+    """A story so far, and all facts that follow from it."""
 
     rng: Random
     things: bool  # whether there are any
     sentences: list[tuple[str, ...]] = field(default_factory=list)
-    places: dict[str, list[tuple[str, int]]] = field(default_factory=dict)  # of people: where, told when
-    holders: dict[str, tuple[str, int]] = field(default_factory=dict)  # of things: who, told when
-    stays: dict[str, list[tuple[str, set[int]]]] = field(default_factory=dict)  # of things: where, and why
+    places: dict[str, list[tuple[str, int]]] = field(default_factory=dict)  # of people: place, sentence
+    holders: dict[str, tuple[str, int]] = field(default_factory=dict)  # of things: person, sentence
+    stays: dict[str, list[tuple[str, set[int]]]] = field(default_factory=dict)  # of things: place, sentences
 
-    def tell(self) -> None:
-        """One more sentence: somebody goes, takes or drops."""
+    def add_sentence(self) -> None:
+        """Add a sentence in which somebody goes, takes or drops."""
         person = _pick(self.rng, PEOPLE)
         here = self.places.get(person, [])
         held = [thing for thing, (who, _) in self.holders.items() if who == person]

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from attnx.plugin import Example
 
-STOP = "."  # a unit of its own at the end of a sentence, never in the rationale
+STOP = "."  # a separate unit at the end of a sentence, never in the rationale
 
 
 @dataclass(frozen=True, slots=True)
-class Arguments:
-    """A question about the sentences that were told before it."""
+class StoryQuestion:
+    """A question about the sentences before it."""
 
     id: str
     sentences: tuple[tuple[str, ...], ...]  # words, without the full stop
@@ -22,7 +22,7 @@ class Arguments:
     supporting: frozenset[int]  # positions of the sentences that the answer follows from
 
 
-def to_example(asked: Arguments, answers: Sequence[str]) -> Example:
+def to_example(asked: StoryQuestion, answers: Sequence[str]) -> Example:
     """The words of the story as units, the question as query, the words of supporting sentences marked."""
     units: list[str] = []
     marks: list[bool] = []
@@ -39,5 +39,5 @@ def to_example(asked: Arguments, answers: Sequence[str]) -> Example:
 
 
 def units_of(text: str) -> tuple[str, ...]:
-    """The words of a story or a question that somebody gives, a full stop a unit, no question mark."""
+    """Return the words of a given story or question; a full stop is a unit, question marks are dropped."""
     return tuple(re.findall(r"[^\s.?]+|\.", text.lower()))

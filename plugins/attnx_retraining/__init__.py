@@ -1,4 +1,4 @@
-"""Retraining: what attention is worth when the model, or its attention, is trained another way."""
+"""Studies that retrain a model with other attention or other representations."""
 
 from attnx.plugin import Card, hookimpl
 

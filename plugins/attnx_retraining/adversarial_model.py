@@ -9,24 +9,26 @@ from .information import measure_tau, require_information
 from .options import AdversarialModelOptions
 
 SWEEP = (0.001, 0.01, 0.1, 1.0)
-NO_COST = 0.01  # of accuracy on dev: an adversary that loses no more is taken to lose none
+NO_COST = 0.01  # largest loss of accuracy on dev that counts as no loss
 KINDS = {"frozen": frozen, "unfrozen": unfrozen}
 
 
 class AdversarialModel(Study):
-    """How far attention can be driven from a model's while its outputs are kept.
+    """How far attention can differ from a model's attention while the outputs stay the same.
 
-    An adversary M_a of the base M_b minimises TVD(p_a, p_b) − λ·KL(a_a ‖ a_b), where TVD is
-    ½·Σ_c |p_c − q_c| (twice that of Wiegreffe and Pinter for two classes, and so is λ). Frozen, it
-    starts as M_b, and nothing but its attention parameters is free (which is how we read the papers;
-    moves=all frees the rest as well); unfrozen, it is an entirely new model. Attention that can be
-    replaced in a frozen model explains little; an unfrozen one may have moved its information to the
-    units it attends to. jsd and tvd are between adversary and base, example by example.
+    An adversary M_a of a base model M_b minimises TVD(p_a, p_b) − λ·KL(a_a ‖ a_b), where TVD = ½·Σ_c |p_c
+    − q_c| (for two classes twice the value of Wiegreffe and Pinter, and so is λ). A frozen adversary
+    starts as M_b, and only its attention parameters are trained (our reading of the papers; moves=all
+    trains the rest too). An unfrozen adversary is a new model. If the attention of a frozen model can be
+    replaced, attention explains little; an unfrozen model may have moved its information to the units
+    (words, image patches, ...) it attends to. `jsd` and `tvd` are distances between adversary and base,
+    per example; a large jsd with a small tvd speaks against attention as an explanation.
 
-    One λ decides nothing: where it is small, M_b itself is a local minimum, around which TVD grows
-    linearly and KL as the square; where it is large, the output is given up. So λ is swept, and `at no
-    cost` repeats the farthest adversary, on dev, of those that lose no more than .01 of accuracy there,
-    or the one that loses least. Wen et al. stand beside their own λ; Meister et al. name none.
+    The result depends on λ: if λ is small, M_b itself is a local minimum, around which TVD grows linearly
+    and KL quadratically; if it is large, the output is lost. So several λ are tried, and `at no cost`
+    repeats the adversary that is farthest on dev among those that lose at most .01 of accuracy there, or
+    the one that loses least. Published values of Wen et al. are shown at their λ; Meister et al. give
+    none. Trains one model per λ, adversary and seed.
     """
 
     needs = ("attention",)
@@ -44,7 +46,7 @@ class AdversarialModel(Study):
         return [*findings, *(f for kind in self.options.adversaries for f in self._swept(lab, kind, bases))]
 
     def _swept(self, lab: Lab, kind: str, bases: list[Model]) -> list[Finding]:
-        """The adversaries of every λ, and again the one that goes farthest at no cost."""
+        """Train the adversaries of every λ, and repeat the one that goes farthest at no cost."""
         theirs = lab.published("wen-table-3", "lambda")
         sweep = self.options.divergences or sorted({*SWEEP, *([] if theirs is None else [theirs])})
         found: dict[float, list[Finding]] = {}
@@ -68,7 +70,7 @@ class AdversarialModel(Study):
         return [*(f for findings in found.values() for f in findings), *again]
 
     def _compared(self, lab: Lab, name: str, adversaries: list[Model], bases: list[Model]) -> list[Finding]:
-        """Adversaries beside their bases on the test split."""
+        """Compare adversaries with their bases on the test split."""
         theirs, ours = ([lab.outputs(model) for model in models] for models in (adversaries, bases))
         pairs = list(zip(theirs, ours, strict=True))
         jsd = torch.stack([_attention_apart(a, b) for a, b in pairs])  # [S, N]
@@ -96,7 +98,7 @@ class AdversarialModel(Study):
 
 
 def _beside(finding: Finding, lab: Lab, kind: str) -> Finding:
-    """The values of Wen et al., whose adversaries are unfrozen."""
+    """Add the values of Wen et al., whose adversaries are unfrozen."""
     if kind == "frozen" or finding.measure == "accuracy lost":
         return finding
     table = "wen-table-4" if finding.measure == "tau lost" else "wen-table-3"
@@ -104,7 +106,7 @@ def _beside(finding: Finding, lab: Lab, kind: str) -> Finding:
 
 
 def _on_dev(lab: Lab, adversaries: list[Model], bases: list[Model]) -> tuple[float, float]:
-    """Mean divergence of attention, and accuracy lost, on dev: the test split chooses nothing."""
+    """Return the mean divergence of attention, and the accuracy lost, on dev; test is not used to choose."""
     pairs = [
         (lab.outputs(adversary, lab.data.dev), lab.outputs(base, lab.data.dev))
         for adversary, base in zip(adversaries, bases, strict=True)
@@ -115,7 +117,7 @@ def _on_dev(lab: Lab, adversaries: list[Model], bases: list[Model]) -> tuple[flo
 
 
 def _attention_apart(a: Outputs, b: Outputs) -> torch.Tensor:
-    """[N] between the attentions of every example."""
+    """Return [N] the divergence between the attentions of every example."""
     both = zip(a.attention, b.attention, strict=True)
     return torch.stack([js_divergence(p.double(), q.double()) for p, q in both])
 

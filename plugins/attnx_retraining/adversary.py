@@ -1,8 +1,8 @@
-"""Models trained to give the outputs of another model under other attention.
+"""Models trained to give the outputs of another model with different attention.
 
-TVD is ½·Σ_c |p_c − q_c| over all classes, which for two is |p_1 − q_1|. The code of Wiegreffe and
-Pinter, which Wen et al. follow, has half of that for two classes: dividing their loss by ½, a λ of
-theirs is 2λ here, and a TVD that they report is 2·TVD.
+TVD is ½·Σ_c |p_c − q_c| over all classes, which for two is |p_1 − q_1|. The code of Wiegreffe and Pinter,
+which Wen et al. follow, has half of that for two classes: dividing their loss by ½, a λ of theirs is 2λ
+here, and a TVD that they report is 2·TVD.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .options import AdversarialModelOptions, AdversaryOptions
 from .starts import copy_of, free_attention_alone, new_model
 
 FLOOR = 1e-6  # least weight that KL divides by: where the base gives no weight at all it would be infinite
-NUDGE = 0.01  # a copy of the base is nudged by this share of its weights
+NUDGE = 0.01  # a copy of the base is perturbed by this share of its weights
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Away:
 
 
 def kl_divergence(p: Tensor, q: Tensor) -> Tensor:
-    """KL(p ‖ q) over the last dimension, weights of q below 1e-6 counted as that."""
+    """Return KL(p ‖ q) over the last dimension; weights of q below 1e-6 count as 1e-6."""
     return (p * (_positive(p).log() - q.clamp_min(FLOOR).log())).sum(-1)
 
 
@@ -50,18 +50,18 @@ def _js_divergence(p: Tensor, q: Tensor) -> Tensor:
 
 
 def _positive(p: Tensor) -> Tensor:
-    """Without 0, at which the gradient of p log p is not finite."""
+    """Replace 0, at which the gradient of p log p is not finite."""
     return p.clamp_min(torch.finfo(p.dtype).tiny)
 
 
 def unfrozen(lab: Lab, base: Model, seed: int, options: AdversaryOptions, divergence: float) -> Model:
-    """An entirely new model, trained to differ."""
+    """Train a new model to differ in attention."""
     objective = Away(base, options.distance, divergence)
     return _trained(lab, new_model(lab, seed), seed, "unfrozen", objective)
 
 
 def frozen(lab: Lab, base: Model, seed: int, options: AdversarialModelOptions, divergence: float) -> Model:
-    """A copy of the base, of which the attention parameters, or all, are trained to differ."""
+    """Train the attention parameters, or all parameters, of a copy of the base to differ in attention."""
     model = copy_of(lab, base, seed, new_attention=False)
     if options.moves == "attention":
         free_attention_alone(lab, model)

@@ -7,12 +7,13 @@ from .starts import new_model
 
 
 class FixedAttention(Study):
-    """What hidden states learn anew under attention that stays as it is.
+    """What hidden states learn under attention that is not trained.
 
-    A new encoder and decoder are trained under the attention of a model that is kept as it is.
-    Δτ = τ_normal − τ_fixed near 0 says that information moves to the units that are attended to,
-    whichever they are. The paper speaks of fixed scores without saying whose; the large Δτ it reports
-    is that of attention which never learned anything.
+    A new encoder and decoder are trained with the attention of another model that stays fixed. Reported
+    is Δτ = τ_normal − τ_fixed, where τ is that of `mi-kendall`: near 0 means that information moves to
+    the units (words, image patches, ...) that get attention, whichever they are. The paper does not say
+    whose scores are fixed; the large Δτ it reports is that of attention of an untrained model, which is
+    the default. Trains one model per seed.
     """
 
     needs = ("reattend", "projection", "hidden")

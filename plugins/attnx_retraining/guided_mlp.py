@@ -10,11 +10,12 @@ VOCABULARY = ("min_count", "max_words", "boundaries")  # options that decide how
 
 
 class GuidedMlp(Study):
-    """How well a model that reads each unit alone does with the attention of another model.
+    """Accuracy of a model that reads each unit separately, with the attention of another model.
 
-    Attention that helps a model without any context points at units that matter by themselves. The
-    guides: equal weights, the attention of the trained model, that of its unfrozen adversary (as
-    `adversarial-model` trains it), and what the guided model learns on its own.
+    If attention helps a model without context, it points to units (words, image patches, ...) that matter
+    by themselves. The guides are: equal weights, the attention of the trained model, that of its unfrozen
+    adversary (as in `adversarial-model`), and the attention that the guided model learns itself. Trains
+    up to four models per seed.
     """
 
     needs = ("reattend", "projection")
@@ -49,7 +50,7 @@ class GuidedMlp(Study):
         ]
 
     def _label(self, lab: Lab) -> str:
-        """The guided model, with the vocabulary of the model of the study."""
+        """Return the guided model with the vocabulary options of the study's model."""
         name, _, said = self.options.model.partition(":")
         known = lab.options_of(name)
         shared = [

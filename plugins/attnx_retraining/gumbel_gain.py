@@ -13,11 +13,11 @@ Array = np.ndarray[Any, np.dtype[np.float64]]
 
 
 class GumbelGain(Study):
-    """Whether attention tracks information better when trained with Gumbel noise.
+    """Whether training with Gumbel noise makes attention follow information better.
 
-    τ of mi-kendall for models trained with softmax and with gumbel-softmax. A setting, one model on
-    one task, counts as a gain where τ rises or stays, as the paper counts; where τ is undefined the
-    setting is left out of the count.
+    τ of `mi-kendall` for models trained with softmax and with gumbel-softmax. As in the paper, a setting
+    (one model on one task) counts as a gain if τ rises or stays equal; settings with an undefined τ are
+    not counted. Trains two models per setting and seed.
     """
 
     needs = ("attention", "projection", "hidden")

@@ -1,4 +1,4 @@
-"""τ between attention and information, of a model and of what was made of it."""
+"""τ between attention and information, for a model and a retrained variant of it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Tau:
 
 
 def require_information(lab: Lab, clusters: int | str) -> None:
-    """Refuse before any training what could not be measured after it."""
+    """Reject before any training what could not be measured after it."""
     lab.require("metric", "mi-kendall")
     tests = len(lab.data.test)
     if isinstance(clusters, int) and tests < 2 * clusters:
@@ -30,7 +30,7 @@ def require_information(lab: Lab, clusters: int | str) -> None:
 
 
 def measure_tau(lab: Lab, model: Model, seed: int, clusters: int | str) -> Tau:
-    """What mi-kendall says of a model's attention on the test split."""
+    """Return the values of mi-kendall for a model's attention on the test split."""
     (found,) = lab.measure(model, seed, [f"mi-kendall:clusters={clusters}"])
     by_name = dict(zip((measure.name for measure in found.measures), found.values[0], strict=True))
     return Tau(float(by_name["tau"]), float(by_name["tau-corrected"]))
@@ -43,7 +43,7 @@ def compare_information(
     clusters: int | str,
     published: bool = True,
 ) -> list[Finding]:
-    """τ and accuracy of the model and of what `make` makes of it, and Δτ = τ_normal − τ_setting."""
+    """Compare τ and accuracy of the model and of the result of `make`; Δτ = τ_normal − τ_setting."""
     require_information(lab, clusters)
     normal = [lab.model(seed) for seed in lab.seeds]
     special = [make(model, seed) for model, seed in zip(normal, lab.seeds, strict=True)]

@@ -11,7 +11,7 @@ Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class AdversaryOptions(Options):
-    """How an adversary is driven away from the attention of a model."""
+    """How the attention of an adversary is pushed away from that of a model."""
 
     distance: Literal["kl", "jsd"] = Field(
         "kl", description="divergence of attention: KL(adversary ‖ model), or Jensen–Shannon"
@@ -23,13 +23,12 @@ class AdversarialModelOptions(AdversaryOptions):
 
     divergences: tuple[Positive, ...] = Field(
         (),
-        description="values of λ, joined by +: what a nat of divergence of attention is worth in total "
-        "variation of outputs; none: 0.001, 0.01, 0.1 and 1, and that of Wen et al. for this task and model",
+        description="values of λ, joined by +: the weight of a nat of attention divergence against total "
+        "variation of outputs; none: 0.001, 0.01, 0.1, 1, and that of Wen et al. for this task and model",
     )
     moves: Literal["attention", "all"] = Field(
         "attention",
-        description="what may change in the frozen adversary: the attention parameters, or all of the "
-        "model that it starts from",
+        description="what is trained in the frozen adversary: its attention parameters, or all parameters",
     )
     adversaries: tuple[Literal["frozen", "unfrozen"], ...] = Field(
         ("frozen", "unfrozen"), min_length=1, description="which adversaries are trained, joined by +"
@@ -48,8 +47,8 @@ class AdversarialModelOptions(AdversaryOptions):
 class GuidedMlpOptions(AdversaryOptions):
     """Options of `guided-mlp`."""
 
-    model: str = Field("mlp-add", description="the model that is guided, one that reads each unit alone")
-    divergence: Positive = Field(0.01, description="λ of the adversary among the guides")
+    model: str = Field("mlp-add", description="the guided model; it should read each unit separately")
+    divergence: Positive = Field(0.01, description="λ of the adversary that serves as a guide")
 
 
 class InformationOptions(Options):
@@ -66,7 +65,7 @@ class FixedAttentionOptions(InformationOptions):
     """Options of `fixed-attention`."""
 
     attention: Literal["untrained", "trained"] = Field(
-        "untrained", description="the attention that is kept: of a model before training, or of a trained one"
+        "untrained", description="whose attention is fixed: that of an untrained or of a trained model"
     )
 
 
@@ -77,10 +76,10 @@ class SparsitySweepOptions(Options):
         (-2.0, -0.5, 0.0, 0.3, 0.6, 0.9), description="values of λ of sparsegen below 1, joined by +"
     )
     references: tuple[str, ...] = Field(
-        ("gradient",), min_length=1, description="importance methods, joined by +, as gradient+loo"
+        ("gradient",), min_length=1, description="importance methods, joined by +, e.g. gradient+loo"
     )
     correlation: Literal["kendall", "spearman", "pearson"] = Field(
-        "kendall", description="how λ is correlated with what was measured; the paper used Kendall's τ-b"
+        "kendall", description="correlation of λ with the results; the paper used Kendall's τ-b"
     )
 
     @field_validator("grid")

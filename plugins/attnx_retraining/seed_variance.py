@@ -5,19 +5,19 @@ from attnx.plugin import Finding, Lab, Study, UsageError
 
 
 class SeedVariance(Study):
-    """How far attention differs between models that differ in their training seed alone.
+    """How much attention differs between training runs that differ only in their seed.
 
-    JSD(a_s, a_t) of every example for every two seeds s and t, in nats, at most ln 2: its mean and its
-    median over the pairs of seeds. Pairs share seeds, so the interval is over examples alone, for the
-    seeds at hand. Beside it stands the divergence from uniform attention: the scale of what there is
-    to differ in.
+    JSD(a_s, a_t) in nats, at most ln 2, for every example and every two seeds s and t: its mean and its
+    median over the pairs of seeds. Pairs share seeds, so the interval covers examples only, for these
+    seeds. For scale, the divergence from uniform attention is reported too. Needs at least two seeds,
+    e.g. --seeds 0-4.
     """
 
     needs = ("attention",)
 
     def __call__(self, lab: Lab) -> list[Finding]:
         if len(lab.seeds) < 2:
-            raise UsageError("seed-variance compares seeds: give two or more, as --seeds 0-4.")
+            raise UsageError("seed-variance compares seeds: give at least two, e.g. --seeds 0-4.")
         outputs = [lab.outputs(lab.model(seed)) for seed in lab.seeds]
         first, second = torch.triu_indices(len(outputs), len(outputs), 1)  # [P] each, every pair once
         by_example = zip(*(output.attention for output in outputs), strict=True)

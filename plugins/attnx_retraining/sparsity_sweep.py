@@ -7,14 +7,14 @@ from .options import SparsitySweepOptions
 
 
 class SparsitySweep(Study):
-    """How the spread of importance, and attention's agreement with it, change with sparsity.
+    """How importance and its agreement with attention change as attention becomes sparser.
 
-    A model is trained with sparsegen at every λ of the grid. For every reference: the entropy of its
-    importances as a share of the most there could be, Kendall's τ-b of attention with it, the largest
-    τ-b that attention's ties allow, which falls as weights become 0, and the correlation of λ with the
-    means of all three over the test split. A negative correlation with entropy
-    says that importance is less spread out where attention is sparser; the paper's text reads its
-    own negative values the other way round.
+    A model is trained with sparsegen at every λ of the grid (a larger λ is sparser). Reported for every
+    reference: the entropy of its scores relative to the maximum, Kendall's τ-b of attention with it, the
+    largest τ-b that attention's ties allow (it falls as weights become 0), and the correlation of λ with
+    the means of all three over the test split. A negative correlation with entropy means that importance
+    is less spread out when attention is sparser; the paper's text reads its own negative values the other
+    way round. Trains one model per λ and seed.
     """
 
     needs = ("attention", "projection", "gradient")
@@ -24,7 +24,7 @@ class SparsitySweep(Study):
 
     def __call__(self, lab: Lab) -> list[Finding]:
         grid = self.options.grid
-        plans = [  # resolved before any training, so that a reference the model cannot give is refused
+        plans = [  # resolved before any training, so that an impossible reference is rejected early
             lab.variant(
                 projection=f"sparsegen:lam={lam}",
                 references=self.options.references,

@@ -1,20 +1,20 @@
-"""What a retrained model starts from, and what of it may change."""
+"""What a retrained model starts from, and which parameters are trained."""
 
 import torch
 
 from attnx.plugin import Lab, Model, UsageError
 
-ANOTHER = 2**31  # between the seed of a model and that of a new one beside it
+ANOTHER = 2**31  # difference between the seed of a model and that of its new model
 SEEDS = 2**32
 
 
 def new_model(lab: Lab, seed: int) -> Model:
-    """A model as it is before training, with other random weights than the model of that seed had."""
+    """Return an untrained model with other random weights than the model of that seed started from."""
     return lab.untrained((seed + ANOTHER) % SEEDS)
 
 
 def copy_of(lab: Lab, trained: Model, seed: int, *, new_attention: bool) -> Model:
-    """A model with the weights of a trained one, those of its attention as before training if asked."""
+    """Return a model with the weights of a trained one; its attention untrained if asked."""
     model = new_model(lab, seed)
     fresh = [parameter.detach().clone() for parameter in model.attention_parameters()]
     model.load_state_dict(trained.state_dict())
@@ -26,14 +26,14 @@ def copy_of(lab: Lab, trained: Model, seed: int, *, new_attention: bool) -> Mode
 
 
 def free_attention_alone(lab: Lab, model: Model) -> None:
-    """Freeze all of a model but its attention parameters; refuse one that has no such part."""
+    """Freeze everything in a model except its attention parameters; reject one that has none."""
     model.requires_grad_(False)
     attention = list(model.attention_parameters())
     for parameter in attention:
         parameter.requires_grad_(True)
     batch = lab.batch(model, lab.data.train[:1])
     with torch.random.fork_rng(), torch.enable_grad():
-        model.train()  # a hard projection can be trained, but only in this mode
+        model.train()  # a hard projection can only be trained in this mode
         trace = model.run(batch, model.embed(batch))
         model.eval()
     what = f"Model '{lab.setting.model.label}' with projection '{lab.setting.projection.label}'"

@@ -4,10 +4,11 @@ from attnx.plugin import Finding, Lab, Study, UsageError
 
 
 class UniformAttention(Study):
-    """What accuracy is lost when the model is trained with equal attention to every unit.
+    """How much accuracy is lost when the model is trained with uniform attention.
 
-    Where nothing is lost, the task does not need attention, and the weights can hardly explain the
-    model. The gap is that of every example: 1 where only the model with attention is right.
+    If nothing is lost, the task does not need attention, and the weights can hardly explain the model.
+    The gap of an example is 1 if only the model with trained attention is right, −1 if only the other one
+    is. Trains one more model per seed.
     """
 
     needs = ("projection",)
@@ -16,7 +17,7 @@ class UniformAttention(Study):
         uniform = lab.variant(projection="uniform")
         if lab.setting.projection == uniform.projection:
             raise UsageError(
-                "The model of this study has uniform attention already: give another --projection."
+                "The model of this study already has uniform attention: choose another --projection."
             )
         correct = [lab.outputs(lab.model(seed)).correct.numpy() for seed in lab.seeds]
         without = [lab.outputs(lab.model(seed, uniform)).correct.numpy() for seed in lab.seeds]

@@ -1,4 +1,4 @@
-"""Selective dependence classification: tasks whose deciding unit is known, and the model made for them."""
+"""Selective dependence classification: tasks in which one known unit decides the label, and their model."""
 
 from attnx.plugin import Card, hookimpl
 
@@ -46,7 +46,7 @@ def attnx_drawings() -> list[Card]:
 
 @hookimpl
 def attnx_metrics() -> list[Card]:
-    """Whether the explanation points at the unit that decides the label."""
+    """Whether the explanation's top unit is the one that decides the label."""
     return [
         Card("focus", "attnx_sdc.focus:Focus",
              options="attnx_sdc.options:FocusOptions", plain=True, citation=PANDEY),

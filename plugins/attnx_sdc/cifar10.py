@@ -7,15 +7,16 @@ from .mosaics import make_mosaics, pooled_bases
 from .options import Cifar10Options
 
 FOREGROUND = ("airplane", "automobile", "bird")
-DEV_SHARE = 0.1  # of the training images: dev mosaics are made of these alone
+DEV_SHARE = 0.1  # share of the training images that only dev mosaics use
 
 
 class Cifar10(Task):
-    """Mosaics of photographs, three classes of them foreground.
+    """Mosaics of CIFAR-10 photographs; the one aeroplane, car or bird decides the label.
 
-    Aeroplanes, cars and birds among the other seven classes of CIFAR-10. A mosaic is nine rows of a
-    table of images, looked up batch by batch. Test mosaics are made of test images, dev mosaics of a
-    tenth of the training images, train mosaics of the others.
+    A mosaic has nine segments by default (its units); exactly one is foreground and decides the label,
+    and it is the rationale. The others are from the seven other classes. Test mosaics are made of test
+    images, dev mosaics of a tenth of the training images, train mosaics of the rest. Needs the dataset
+    cifar10 (139 MB).
     """
 
     provides = ("features", "rationale", "images", "backgrounds")
@@ -64,6 +65,6 @@ def shrink(images: Array, side: int) -> Array:
 
 
 def _blotches(rng: np.random.Generator, labels: Array) -> Array:
-    """[N, 3, 32, 32] noise around a grey level of each class."""
+    """Return [N, 3, 32, 32] noise around one grey level per class."""
     noise = rng.integers(-10, 10, size=(len(labels), 3, SIDE, SIDE))
     return (25 * labels[:, None, None, None] + 15 + noise).clip(0, 255).astype(np.uint8)

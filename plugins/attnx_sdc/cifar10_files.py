@@ -32,7 +32,7 @@ def read_half(folder: Path, half: str) -> tuple[Array, Array]:
         images, labels = _read_arrays(folder, half)
     if len(images) != len(labels) or len(labels) == 0 or int(labels.max()) >= len(CLASSES):
         raise DataError(
-            f"'{folder}': {len(images)} {half} images do not go with {len(labels)} labels of 0 to 9."
+            f"'{folder}': {len(images)} {half} images do not match {len(labels)} labels of 0 to 9."
         )
     return images, labels.astype(np.int64)
 
@@ -68,7 +68,7 @@ def _read_binary(path: Path) -> Array:
     except OSError as error:
         raise DataError(f"Cannot read '{path}': {error.strerror}.") from error
     if len(content) % RECORD:
-        raise DataError(f"'{path}' has {len(content)} bytes, which is no number of records of {RECORD}.")
+        raise DataError(f"'{path}' has {len(content)} bytes, which is not a multiple of {RECORD}.")
     return content.reshape(-1, RECORD)
 
 
@@ -77,7 +77,7 @@ def _read_arrays(folder: Path, half: str) -> tuple[Array, Array]:
     found = sorted(folder.glob(f"{half}*.npz"))
     if not found:
         raise DataError(
-            f"'{folder}' holds no {half} images: neither {BATCHES[half][0]}.png, nor .bin, nor {half}*.npz."
+            f"'{folder}' has no {half} images: neither {BATCHES[half][0]}.png, nor .bin, nor {half}*.npz."
         )
     try:
         with np.load(found[0], allow_pickle=False) as file:

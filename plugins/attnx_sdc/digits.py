@@ -7,10 +7,11 @@ from .options import DigitsOptions
 
 
 class Digits(Task):
-    """Mosaics of handwritten digits, three classes of them foreground.
+    """Mosaics of handwritten digits; the one digit of a foreground class decides the label.
 
-    The 1 797 images of 8 x 8 pixels that scikit-learn carries. The images behind train, dev and
-    test mosaics are disjoint.
+    A mosaic has nine segments by default (its units); exactly one is foreground and decides the label,
+    and it is the rationale. The digits are the 1 797 images of 8 x 8 pixels that scikit-learn includes,
+    so no files are needed. Train, dev and test mosaics use different images.
     """
 
     provides = ("features", "rationale", "backgrounds")

@@ -1,7 +1,7 @@
-"""Three ways in which an accurate focus-classify model points at the wrong segment.
+"""Three tasks on which an accurate focus-classify model attends to the wrong segment.
 
-The background is a box around the origin in each. The paper shows scatter plots and gives no
-numbers: these base distributions were chosen to show the effects it describes.
+The background is a box around the origin in each. The paper shows scatter plots without numbers: these
+distributions were chosen to show the effects it describes.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ Array = np.ndarray[Any, Any]
 
 
 class _ErrorMode(Task):
-    """Boxes in the plane and the focus f* that would put every foreground segment on top."""
+    """Boxes in the plane, and the focus f* that scores every foreground segment highest."""
 
     provides = ("features", "rationale", "plane", "backgrounds")
     foreground: ClassVar[Sequence[tuple[float, float]]]
@@ -43,10 +43,11 @@ class _ErrorMode(Task):
 
 
 class ErrorMode1(_ErrorMode):
-    """Training finds an accurate model that takes one foreground class for background.
+    """Error mode 1: training finds an accurate model that treats one foreground class as background.
 
-    f* = 50·x₁ and a linear classifier are perfect, but training finds f ≈ x₁ + x₂: class 2 scores
-    below the background, and what is left of it still tells the classifier that it is class 2.
+    Mosaics of points in the plane, of which one foreground point decides the label. f* = 50·x₁ and a
+    linear classifier are perfect, but training finds f ≈ x₁ + x₂: class 2 scores below the background,
+    and the classifier recognises class 2 by the little weight that remains on it. Needs no files.
     """
 
     foreground = ((0.5, 2.5), (0.5, -1), (2.5, 0.5))
@@ -57,10 +58,11 @@ class ErrorMode1(_ErrorMode):
 
 
 class ErrorMode2(_ErrorMode):
-    """No linear focus separates foreground from background, yet a linear model is accurate.
+    """Error mode 2: a linear model is accurate although no linear focus finds the foreground.
 
-    The background lies inside the triangle of the foreground classes, so every linear focus scores
-    one of them below it. f* = 20·‖x‖² is perfect and not linear.
+    Mosaics of points in the plane, of which one foreground point decides the label. The background lies
+    inside the triangle of the foreground classes, so every linear focus scores one of them below it. f* =
+    20·‖x‖² is perfect and not linear. Needs no files.
     """
 
     foreground = ((-2, 2), (0, -1), (2, 2))
@@ -71,10 +73,11 @@ class ErrorMode2(_ErrorMode):
 
 
 class ErrorMode3(_ErrorMode):
-    """A strong classifier is accurate before a good focus is learnt.
+    """Error mode 3: a strong classifier becomes accurate before a good focus is learned.
 
-    f* = −200·x₁ and a linear classifier are perfect, but even equal weights leave the six classes
-    apart along x₂, and a ReLU classifier learns that before the focus learns x₁.
+    Mosaics of points in the plane, of which one foreground point decides the label. f* = −200·x₁ and a
+    linear classifier are perfect, but even with equal weights the six classes differ along x₂, and a ReLU
+    classifier learns that before the focus learns x₁. Needs no files.
     """
 
     foreground = ((-0.2, -4), (-0.2, -3), (-0.2, -2), (-0.2, 2), (-0.2, 3), (-0.2, 4))

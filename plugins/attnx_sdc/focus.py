@@ -10,12 +10,14 @@ from .options import FocusOptions
 class Focus(Metric):
     """Whether the explanation's top unit is one that decides the label.
 
-    FT, and its four crossings with a true or false prediction: FTPT, FFPT, FTPF, FFPF. A tie at the
-    top earns the share of the tied units that decide the label, so uniform scores earn chance.
-    The curve is the share of examples whose deciding unit has more than t of the weight, which is
-    max(v_i, 0) / Σ_k max(v_k, 0): scores keep their sign in both, so that a unit that speaks against
-    the prediction is no top unit and has no weight. FTPF has no better side: a right explanation of a
-    wrong prediction raises it.
+    `ft` (focus true) is 1 if the unit (word, image patch, ...) with the highest score is in the
+    rationale; higher is better. `ftpt`, `ffpt`, `ftpf` and `ffpf` combine true or false focus with a true
+    or false prediction. If several units tie at the top, `ft` is the share of them that decide the label,
+    so uniform scores get the chance level. The curve is the share of examples in which a deciding unit
+    has more than t of the weight max(v_i, 0) / Σ_k max(v_k, 0). Scores keep their sign: a unit that
+    speaks against the prediction is never a top unit and has no weight. `ftpf` has no better direction,
+    because a right explanation of a wrong prediction raises it. Undefined if the deciding units are
+    unknown.
     """
 
     needs = ("rationale",)

@@ -1,4 +1,4 @@
-"""Algorithm 1: mosaics with one foreground segment, over any base distributions."""
+"""Algorithm 1 of the paper: mosaics with one foreground segment, from any base distributions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .options import Blob, Sizes
 Array = np.ndarray[Any, Any]
 SPLITS = ("train", "dev", "test")
 BACKGROUND = 0
-SPARES = 200  # background segments that stand in for others in the test split
+SPARES = 200  # number of background segments that replace others in the test split
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def _draw_split(
 
 
 def blob_bases(background: Sequence[Blob], foreground: Sequence[Sequence[Blob]]) -> Bases:
-    """Base distributions that are mixtures of blobs; every point is drawn once and used once."""
+    """Return base distributions that are mixtures of blobs; every point is used once."""
     mixtures = [tuple(background), *(tuple(blobs) for blobs in foreground)]
     drawn: list[Array] = []
 
@@ -106,7 +106,7 @@ def draw_points(rng: np.random.Generator, mixture: Sequence[Blob], count: int) -
 
 
 def point_bases(points: Array, classes: Array, names: Sequence[str], seed: int) -> Bases:
-    """Base distributions given by points, 70/15/15 % of which serve train, dev and test alone."""
+    """Return base distributions given by points, split 70/15/15 % between train, dev and test."""
     order = np.random.default_rng(seed).permutation(len(points))
     pools: dict[tuple[str, int], Array] = {}
     for of in range(len(names)):
@@ -117,7 +117,7 @@ def point_bases(points: Array, classes: Array, names: Sequence[str], seed: int) 
 
 
 def pooled_bases(points: Array, classes: Array, names: Sequence[str], split: Array) -> Bases:
-    """Base distributions given by points, each of which serves the split that `split` [N] names."""
+    """Return base distributions given by points, each used only for the split in `split` [N]."""
     pools = {
         (name, of): np.flatnonzero((split == name) & (classes == of))
         for name in SPLITS

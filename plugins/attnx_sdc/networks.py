@@ -1,4 +1,4 @@
-"""The networks f and g are made of: a stack of hidden layers, and a head on top."""
+"""The networks f and g: a stack of hidden layers, and a linear head."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ AT_ONCE = 1024  # rows of a pass without gradients
 
 
 class Network(nn.Module):
-    """Hidden layers one can stop between, and a linear head.
+    """Hidden layers with access to the output of each, and a linear head.
 
-    Inputs and outputs of every layer are flat vectors; a convolution knows the shape it unfolds.
-    No layer looks beyond its own row: there is no batch normalisation.
+    Inputs and outputs of every layer are flat vectors; a convolution restores the image shape. No layer
+    depends on other rows: there is no batch normalisation.
     """
 
     def __init__(self, layers: Sequence[nn.Module], head: nn.Module, sizes: Sequence[int]) -> None:
@@ -40,7 +40,7 @@ class Network(nn.Module):
 
 
 def _in_parts(modules: Iterable[nn.Module], x: Tensor) -> Tensor:
-    """Modules one after the other; without gradients on few rows at a time, or maps fill the memory."""
+    """Apply modules one after the other; without gradients on few rows at a time to save memory."""
     chain = nn.Sequential(*modules)
     rows = x.flatten(0, -2)
     if torch.is_grad_enabled() or len(rows) <= AT_ONCE or not len(chain):

@@ -9,7 +9,7 @@ from attnx.plugin import Options
 
 
 class Sizes(Options):
-    """How many mosaics there are, how large they are, and their seed."""
+    """The number of mosaics, their size, and their seed."""
 
     segments: int = Field(9, ge=2, description="segments of a mosaic, one of them foreground")
     train: int = Field(200, ge=2, description="training mosaics")
@@ -68,7 +68,9 @@ class DigitsOptions(Sizes):
     """Options of `sdc-digits`."""
 
     train: int = Field(2000, ge=2, description="training mosaics")
-    foreground: str = Field("012", pattern=r"^\d{2,9}$", description="the digits that decide the label")
+    foreground: str = Field(
+        "012", pattern=r"^\d{2,9}$", description="the foreground digits, which decide the label"
+    )
 
 
 def _divides(side: int) -> int:
@@ -81,7 +83,7 @@ Side = Annotated[int, AfterValidator(_divides)]
 
 
 class Cifar10Options(Options):
-    """Options of `sdc-cifar10`; what is not said follows from `size`."""
+    """Options of `sdc-cifar10`; options that are not given follow from `size`."""
 
     size: Literal["small", "paper"] = Field(
         "small",
@@ -115,9 +117,9 @@ class SdcTextOptions(Sizes):
 
     segments: int = Field(20, ge=4, description="longest sentence, in words")
     train: int = Field(1000, ge=2, description="training sentences")
-    evidence: int = Field(1, ge=1, le=3, description="words in a sentence that decide its label")
+    evidence: int = Field(1, ge=1, le=3, description="deciding words per sentence")
     labels: Literal["true", "permuted"] = Field(
-        "true", description="permuted: dealt out anew within every split, so that nothing decides them"
+        "true", description="permuted: labels are shuffled within every split, so that nothing decides them"
     )
 
     @property
@@ -138,11 +140,11 @@ class FcamOptions(Options):
     layer: int = Field(
         0,
         ge=-1,
-        description="averaging layer: 0 the segment itself, l the l-th hidden layer of f, -1 the last",
+        description="what is averaged: 0 the segments, l the l-th hidden layer of f, -1 the last",
     )
-    width: int = Field(50, ge=1, description="hidden units of a layer")
+    width: int = Field(50, ge=1, description="size of hidden layers")
     channels: int = Field(8, ge=1, description="channels of the first convolutions of a cnn")
-    embedding: int = Field(32, ge=1, description="size of word vectors, where segments are words")
+    embedding: int = Field(32, ge=1, description="size of word vectors, if segments are words")
 
     @property
     def also_provides(self) -> tuple[str, ...]:

@@ -8,9 +8,11 @@ BACKGROUND = ((3, 3.5), (2.5, 5.5), (3.5, 8), (5.5, 8), (7, 6.5), (6.5, 4.5), (5
 
 
 class Plane(Task):
-    """Ten Gaussians in the plane, three of them foreground.
+    """Mosaics of points in the plane from ten Gaussians; the one foreground point decides the label.
 
-    Their variance is .01. Means as the paper gives them.
+    A mosaic has nine segments by default (its units); exactly one is foreground and decides the label,
+    and it is the rationale. Three of the ten Gaussians are foreground. Their variance is .01 and their
+    means are those of the paper. Needs no files.
     """
 
     provides = ("features", "rationale", "plane", "backgrounds")

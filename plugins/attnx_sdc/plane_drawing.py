@@ -21,18 +21,18 @@ GREY = "#777777"
 
 
 class PlaneDrawing(Drawing):
-    """The focus over the base distributions, and the decision over attended points.
+    """Maps of the focus score and of the predicted class over the plane.
 
-    Left, the score f(x) as a map, with points of every base distribution; right, the regions of the
-    class that g gives to a point, with the attended points Σ a_j x_j of test mosaics by their label.
+    Left: the score f(x) as a map, with points of every base distribution. Right: the class that g gives
+    to a point, with the attended points Σ a_j x_j of test mosaics coloured by their label.
     """
 
     needs = ("plane", "attention", "reattend")
-    title = "Focus and decision over the plane"
+    title = "Focus score and predicted class over the plane"
     caption = (
-        "Of the first seed. Left, the darker the higher the focus scores a segment at that place; dots are "
-        "segments of test mosaics. Right, the class that is given to a mosaic whose attended point, "
-        "Σ aⱼ xⱼ, is at that place; dots are those of test mosaics in the colour of their label."
+        "The model of the first seed. Left: the focus score of a segment at each point (darker is higher); "
+        "dots are segments of test mosaics. Right: the predicted class of a mosaic whose attended point "
+        "Σ aⱼ xⱼ is there; dots are the attended points of test mosaics, coloured by their label."
     )
     size = (9.0, 4.2)
 
@@ -92,7 +92,7 @@ def _cells(around: Tensor) -> Tensor:
 
 
 def _alone(model: Model, trace: Trace, points: Tensor) -> Trace:
-    """What the model makes of mosaics of one segment each, which attention then holds whole."""
+    """Run the model on mosaics of one segment each, which then has all the attention."""
     rows = trace.batch.lengths.new_zeros(len(points))
     single = trace.batch.keep(rows, rows[:, None])
     return model.run(single, points[:, None], attention=points.new_ones(len(points), 1))
@@ -114,5 +114,5 @@ def _draw_points(axes: Axes, points: Array, of: Array, names: Sequence[str]) -> 
 
 
 def _colour(number: int) -> str:
-    """Of a base distribution, the background's being number 0."""
+    """Return the colour of a base distribution; number 0 is the background."""
     return COLOURS[(number - 1) % len(COLOURS)] if number else GREY

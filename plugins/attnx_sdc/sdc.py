@@ -12,11 +12,16 @@ from .options import SdcOptions
 UNREADABLE = (
     AttributeError, EOFError, KeyError, RuntimeError, TypeError, ValueError, zipfile.BadZipFile, zlib.error,
 )  # fmt: skip
-FEWEST = 4  # points of a class of which every split gets one
+FEWEST = 4  # points per class from which every split gets at least one
 
 
 class Sdc(Task):
-    """Mosaics drawn from any base distributions."""
+    """Mosaics of points from your own base distributions; the one foreground point decides the label.
+
+    A mosaic has nine segments by default (its units); exactly one is foreground and decides the label,
+    and it is the rationale. Distributions are mixtures of Gaussians or boxes, or the points of an NPZ
+    file.
+    """
 
     provides = ("features", "rationale", "backgrounds")
 

@@ -21,10 +21,11 @@ FILLER = (
 
 
 class SdcText(Task):
-    """Sentences of filler with planted words that decide the label.
+    """Generated sentences of filler words with planted words that decide the label.
 
-    Words are shared between splits, as a vocabulary is; sentences are drawn anew. With labels=permuted
-    the labels of a split are dealt out anew: nothing decides them, and there is no rationale.
+    Units are words; the planted words are the rationale. All splits share a vocabulary, but sentences are
+    drawn separately. With labels=permuted the labels are shuffled within each split: nothing decides
+    them, and there is no rationale. Needs no files.
     """
 
     provides = ("words",)

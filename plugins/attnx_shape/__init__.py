@@ -7,7 +7,7 @@ PANDEY = 'Pandey, Vashisht and Ramaswamy, "On the Interpretability of Attention 
 
 @hookimpl
 def attnx_metrics() -> list[Card]:
-    """Three measures of sparsity; none of them says that sparse is better."""
+    """Three measures of sparsity; none of them means that sparse is better."""
     return [
         Card("nnz", "attnx_shape.nnz:Nnz",
              options="attnx_shape.options:NnzOptions", plain=True, citation=PANDEY),

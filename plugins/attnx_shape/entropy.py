@@ -10,9 +10,11 @@ from .options import EntropyOptions
 
 
 class Entropy(Metric):
-    """Shannon entropy of the explanation.
+    """Shannon entropy of the explanation's scores.
 
-    −Σ_j α_j log α_j, in nats unless bits are asked for (the paper's table is in bits).
+    −Σ_j α_j log α_j, where α_j is the share of unit j (a word, an image patch, ...) in the absolute
+    scores; in nats by default, in bits with unit=bits (the paper's table is in bits). 0 if one unit has
+    all the importance, log n if all n units have the same. Neither end is better.
     """
 
     family = "shape"

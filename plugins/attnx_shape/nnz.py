@@ -10,10 +10,11 @@ from .options import NnzOptions
 
 
 class Nnz(Metric):
-    """Number of units with more than 1 % of the explanation's mass.
+    """Number of units with more than 1 % of the explanation's total.
 
-    Σ_j 1(α_j > .01). The paper's formula divides by the number of units and its table does not:
-    the count is the default.
+    Σ_j 1(α_j > .01), where α_j is the share of unit j (a word, an image patch, ...) in the absolute
+    scores. The paper's formula divides by the number of units but its table does not; the default is the
+    count. Neither a small nor a large number is better.
     """
 
     family = "shape"

@@ -10,7 +10,7 @@ from attnx.plugin import Options
 class NnzOptions(Options):
     """Options of `nnz`."""
 
-    threshold: float = Field(0.01, ge=0, lt=1, description="a unit counts when its share is above this")
+    threshold: float = Field(0.01, ge=0, lt=1, description="a unit counts if its share is above this value")
     fraction: bool = Field(False, description="divide the count by the number of units")
 
 

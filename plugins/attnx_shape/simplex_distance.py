@@ -8,8 +8,10 @@ from attnx.plugin import Evidence, Measure, Metric
 class SimplexDistance(Metric):
     """Euclidean distance of the explanation from the nearest one-hot vector.
 
-    min_i ‖α − e_i‖₂, where e_i is 1 at the largest share and 0 elsewhere. As shares sum to 1, it is
-    √(r² + Σ r_j²) of the other shares r_j and their sum r: nothing cancels however near the corner.
+    min_i ‖α − e_i‖₂, where α are the units' shares in the absolute scores and e_i is 1 at the largest
+    share and 0 elsewhere. 0 means that one unit (a word, an image patch, ...) has everything; neither end
+    is better. As shares sum to 1, the distance is √(r² + Σ r_j²) of the other shares r_j and their sum r,
+    which is accurate even close to 0.
     """
 
     family = "shape"
