@@ -1,10 +1,10 @@
 from typing import cast
 
 import torch
-from attnx.plugin import ImportanceMethod, LayeredModel, Model, Trace
 from torch import Tensor
 
 from attnx.formulas import Randomness
+from attnx.plugin import ImportanceMethod, LayeredModel, Model, Trace
 
 from .layer_scores import by_word, query_of
 from .options import AttentionNormOptions

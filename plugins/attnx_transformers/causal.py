@@ -1,18 +1,16 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Self
 
 import torch
-from attnx.plugin import AttentionProjection, Batch, Example, TaskData, UsageError
 from torch import Tensor
+
+from attnx.plugin import AttentionProjection, TaskData, UsageError
 
 from .network import Network
 from .options import HfCausalOptions
 from .reader import LayerReader
 from .word_pieces import QUERY
-
-TEXT = "{text}"
 
 
 class HfCausal(LayerReader):
@@ -24,15 +22,17 @@ class HfCausal(LayerReader):
     """
 
     def __init__(self, data: TaskData, options: HfCausalOptions) -> None:
-        network = Network("AutoModelForCausalLM", data, options, left=True)
-        super().__init__(network, options, options.query)
-        words = options.template.split()
-        place = words.index(TEXT)
-        self.around = words[:place], words[place + 1 :]
-        self.asked = any(example.query is not None for example in data.train)
-        if self.asked != (QUERY in words):
-            wrong = "has no {query}, but the task has" if self.asked else "has a {query}, the task none"
+        asked = any(example.query is not None for example in data.train)
+        if asked != (QUERY in options.template):
+            wrong = "has no {query}, but the task has" if asked else "has a {query}, the task has none"
             raise UsageError(f"The template '{options.template}' {wrong}.")
+        network = Network("AutoModelForCausalLM", data, options, left=True, template=options.template)
+        if network.new:
+            raise UsageError(
+                f"checkpoint={options.checkpoint} is not a language model: it lacks "
+                f"{', '.join(sorted(network.new))}."
+            )
+        super().__init__(network, options, options.query)
         self.register_buffer("answers", torch.tensor(_answers(network, data, options)), persistent=False)
 
     @classmethod
@@ -43,9 +43,6 @@ class HfCausal(LayerReader):
         options: HfCausalOptions,
     ) -> Self:
         return cls(data, options)
-
-    def encode(self, examples: Sequence[Example]) -> Batch:
-        return self.network.encode(examples, self.around)
 
     def settings(self) -> dict[str, Any]:
         return {"logits_to_keep": 1, "use_cache": False}
@@ -62,7 +59,7 @@ def _answers(network: Network, data: TaskData, options: HfCausalOptions) -> list
         raise UsageError(
             f"labels={'+'.join(words)}: give one word for each of {', '.join(data.label_names)}."
         )
-    first = [pieces[0] for pieces in network.pieces.of(words)]
+    first = [network.pieces.first_after(word) for word in words]
     if len(set(first)) < len(first):
         raise UsageError(
             f"The words {', '.join(words)} begin with the same piece, so their logits are the same: "

@@ -16,7 +16,16 @@ from attnx.plugin import DataError, Source, UsageError
 from .options import CheckpointOptions
 
 _SENTENCE = re.compile(r".{,300}?(\.(?= |$)|$)|.{300}")
+_POOLER = re.compile(r"(^|\.)pooler\.")  # it stands between body and head, and is trained with the head
 _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A model of transformers."""
+
+    model: Any
+    new: frozenset[str]  # parameters of a head that the checkpoint does not have
 
 
 @dataclass(frozen=True)
@@ -40,7 +49,7 @@ class Checkpoint:
             folder, local = source.fetch(name).folder, True
         if local:
             if not os.path.isfile(folder / "config.json"):
-                raise DataError(f"'{folder}' has no config.json: it is no model in Hugging Face layout.")
+                raise DataError(f"'{folder}' has no config.json: it is not a model in Hugging Face layout.")
         elif not _HUB_NAME.fullmatch(name) or name.startswith("."):
             raise DataError(
                 f"checkpoint={name}: no such folder. Give one with a model in it, or a name on the hub."
@@ -66,6 +75,38 @@ class Checkpoint:
             except Exception as error:
                 raise self._refusal(error) from error
 
+    def load_weights(self, kind: str, options: CheckpointOptions, **settings: Any) -> Loaded:
+        """A model with all its weights, in the asked precision; nothing but a whole head may be new."""
+        import torch
+
+        model, found = self.load(
+            kind,
+            use_safetensors=True,
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,  # named below; the library's own error names none
+            dtype=getattr(torch, options.dtype),
+            **settings,
+        )
+        whole = model.base_model is model  # it has no head
+        body = (f"{model.base_model_prefix}.", *(f"{name}." for name, _ in model.base_model.named_children()))
+        missing = set(found["missing_keys"])
+        poolers = {name for name in missing if _POOLER.search(name)}
+        head = {name for name, _ in model.named_parameters() if not name.startswith(body)}
+        new = (missing & head) | poolers if head and head <= missing else set[str]()
+        wrong = {
+            "lacks": missing - new - (poolers if whole else set()),  # nobody reads the pooler of a body
+            "has another shape of": {name for name, *_ in found["mismatched_keys"]},
+            "has more than the model takes": {
+                name for name in found["unexpected_keys"] if not (new or whole) or name.startswith(body)
+            },
+        }
+        said = [f"{what}: {_some(sorted(names))}" for what, names in wrong.items() if names]
+        if said:
+            raise DataError(
+                f"checkpoint={self.name} does not fit {type(model).__name__}; it {'; it '.join(said)}."
+            )
+        return Loaded(model, frozenset(new))
+
     def _refusal(self, error: Exception) -> Exception:
         if _needs_code(error):
             return UsageError(
@@ -76,10 +117,15 @@ class Checkpoint:
         reason = _SENTENCE.match(said)[0]  # type: ignore[index]  # what follows is advice of another program
         if self.local:
             return DataError(f"'{self.place}' cannot be loaded: {reason}")
-        where = "is not on this machine and ATTNX_OFFLINE is set" if self.offline else "cannot be had"
+        where = "is not on this machine and ATTNX_OFFLINE is set" if self.offline else "could not be obtained"
         return DataError(
             f"checkpoint={self.name} {where}: {reason} Give a folder that the model was saved into instead."
         )
+
+
+def _some(names: list[str], most: int = 5) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
 
 
 def _needs_code(error: Exception) -> bool:

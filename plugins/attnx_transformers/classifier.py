@@ -4,8 +4,9 @@ import re
 from typing import Any, Self
 
 import torch
-from attnx.plugin import AttentionProjection, TaskData, UsageError
 from torch import Tensor
+
+from attnx.plugin import AttentionProjection, TaskData, UsageError
 
 from .network import Network
 from .options import HfClassifierOptions
@@ -31,13 +32,16 @@ class HfClassifier(LayerReader):
     def __init__(self, data: TaskData, options: HfClassifierOptions) -> None:
         network = _network(data, options)
         labels = len(data.label_names)
-        if _head_is_new(network) and network.transformer.config.num_labels != labels:
+        if network.new and network.transformer.config.num_labels != labels:
             network = _network(data, options, num_labels=labels)
         super().__init__(network, options, options.query or ("last" if network.left else "first"))
-        order = range(labels) if _head_is_new(network) else _order(network, data, options)
+        order = range(labels) if network.new else _order(network, data, options)
         self.register_buffer("order", torch.tensor(list(order)), persistent=False)
         if options.freeze:
             network.transformer.base_model.requires_grad_(False)
+            for name, parameter in network.transformer.named_parameters():
+                if name in network.new:  # a pooler, which is in the body and belongs to the head
+                    parameter.requires_grad_(True)
 
     @classmethod
     def build(
@@ -60,12 +64,6 @@ def _network(data: TaskData, options: HfClassifierOptions, **settings: Any) -> N
     if data.features.ndim != 4 or data.features.dtype.name != "uint8":
         raise UsageError("hf-classifier reads words, or images in patches: this task has neither.")
     return VisionNetwork(data, options, **settings)
-
-
-def _head_is_new(network: Network) -> bool:
-    """Whether the checkpoint has no classification head, so that one was made."""
-    body = f"{network.transformer.base_model_prefix}."
-    return any(not name.startswith(body) for name in network.new)
 
 
 def _order(network: Network, data: TaskData, options: HfClassifierOptions) -> list[int]:

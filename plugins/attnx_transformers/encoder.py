@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 from typing import Self
 
 import torch
-from attnx.plugin import AttentionProjection, Batch, Example, TaskData, Trace
 from torch import Tensor, nn
 
 from attnx.formulas import Layers, make_scorer
+from attnx.plugin import AttentionProjection, Batch, Example, TaskData, Trace
 
 from .network import Network
 from .options import HfOptions
@@ -31,15 +31,18 @@ class HfEncoder(nn.Module):
         "decode",
         "deletion",
         "linear-decoder",
-        "layers",
         "unseen-words",
         "reads-query",
-    )
+        "raw-text",
+        "notices",
+    )  # and "layers" where the attention of the layers can be read
 
     def __init__(self, data: TaskData, projection: AttentionProjection, options: HfOptions) -> None:
         super().__init__()
+        self.provides = (*type(self).provides, *options.also_provides)
         self.projection = projection
         self.network = Network("AutoModel", data, options, left=False)
+        self.notices = self.network.notices
         self.pieces = options.pieces
         self.frozen = options.freeze
         self.network.requires_grad_(not options.freeze)

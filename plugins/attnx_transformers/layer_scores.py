@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import torch
-from attnx.plugin import Trace
 from torch import Tensor
 
 from attnx.formulas import Layers
+from attnx.plugin import Trace
 
 from .options import LayerOptions
 from .packing import positions_asked

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any, Self
 
 import torch
-from attnx.plugin import Batch, Example, Source, TaskData, UsageError
 from torch import Tensor, nn
+
+from attnx.plugin import Batch, Example, Source, TaskData, UsageError
 
 from .checkpoints import Checkpoint, quiet
 from .options import CheckpointOptions
-from .packing import Packing
+from .packing import Packing, positions_asked
 from .stack import Stack
 from .taps import Tap, install
 from .word_pieces import WordPieces
 
 UNLIMITED = 10**6  # a tokenizer that knows no limit says some such number
 READ_AT_MOST = 512  # where neither the model nor its tokenizer knows a limit
+PROBED, SHORT = 7, 4  # positions of a trial
+TOLERANCE = 2e-5  # of outputs, as a share of the largest
 
 
 class Network(nn.Module):
@@ -34,15 +38,13 @@ class Network(nn.Module):
         options: CheckpointOptions,
         *,
         left: bool | None = None,
+        template: str = "",
         **settings: Any,
     ) -> None:
         super().__init__()
         checkpoint = Checkpoint.find(options, data.source or Source())
-        tokenizer = checkpoint.load("AutoTokenizer", add_prefix_space=True)
-        self.transformer, told = checkpoint.load(
-            kind, use_safetensors=True, output_loading_info=True, **settings
-        )
-        self.new: frozenset[str] = frozenset(told["missing_keys"])  # parameters the checkpoint does not have
+        tokenizer = checkpoint.load("AutoTokenizer")
+        self._load(checkpoint, kind, options, **settings)
         config = self.transformer.config
         if getattr(config, "is_encoder_decoder", False):
             raise UsageError(
@@ -52,13 +54,34 @@ class Network(nn.Module):
         if getattr(config, "pad_token_id", None) is None:
             config.pad_token_id = tokenizer.pad_token_id or 0
         # One that answers from its last position looks for it at the end of the row.
-        self.left = hasattr(self.transformer, "score") if left is None else left
+        last = hasattr(self.transformer, "score") or tokenizer.padding_side == "left"
+        self.left = last if left is None else left
         takes = inspect.signature(self.transformer.forward).parameters
         self.takes_types = "token_type_ids" in takes and "token_type_ids" in tokenizer.model_input_names
         self.takes_positions = self.left and "position_ids" in takes
-        asked = any(example.query is not None for example in data.train)
-        self.pieces = WordPieces(tokenizer, _limit(config, tokenizer, options.longest), asked)
-        install(self.transformer)
+        self.takes_mask = "attention_mask" in takes
+        self.takes_global = "global_attention_mask" in takes  # the positions that all others attend to
+        limit = _limit(self.transformer, tokenizer, options.longest)
+        self.pieces = WordPieces(tokenizer, limit, template)
+        self._check_runs(options)
+        self.alone = not self._padding_is_ignored()
+
+    def _load(self, checkpoint: Checkpoint, kind: str, options: CheckpointOptions, **settings: Any) -> None:
+        """Load the transformer; refuse one whose weights are not all there."""
+        loaded = checkpoint.load_weights(kind, options, **settings)
+        self.transformer: Any = loaded.model
+        self.new = loaded.new  # parameters of a head that the checkpoint does not have
+        self.notices = (
+            (
+                f"checkpoint={options.checkpoint} has no classification head: a new one was made, and its "
+                "answers mean nothing before it is trained",
+            )
+            if self.new
+            else ()
+        )
+        self.readable = options.reads_attention
+        if self.readable:
+            install(self.transformer)
         self._stack: Stack | None = None
 
     @property
@@ -78,26 +101,59 @@ class Network(nn.Module):
         """The layers, found when they are first asked for."""
         if self._stack is None:
             vectors = self._probe()
-            mask = torch.ones(vectors.shape[:2], dtype=torch.long, device=vectors.device)
+            more = self._more(torch.ones(vectors.shape[:2], dtype=torch.bool, device=vectors.device))
             training = self.transformer.training
             self.transformer.eval()
             try:
                 with quiet():
-                    self._stack = Stack.of(self.transformer, lambda: self._call(vectors, attention_mask=mask))
+                    self._stack = Stack.of(self.transformer, lambda: self._call(vectors, **more))
             finally:
                 self.transformer.train(training)
         return self._stack
 
     def _probe(self) -> Tensor:
         """[1, T, E] vectors of a few positions, no two alike."""
-        ids = torch.tensor(self.pieces.of(["a"] * 3)).view(1, -1)  # [1, T]
-        vectors: Tensor = self.table(ids.to(self.transformer.device))  # [1, T, E]
-        noise = torch.randn(vectors.shape, generator=torch.Generator().manual_seed(0))
-        return vectors + noise.to(vectors)
+        noise = torch.randn(1, PROBED, self.size, generator=torch.Generator().manual_seed(0))
+        return noise.to(self.transformer.device, self.transformer.dtype)
 
     def _call(self, vectors: Tensor, **more: Any) -> Any:
         """The output of the transformer for vectors [B, T, E]."""
         return self.transformer(inputs_embeds=vectors, **more)
+
+    def _check_runs(self, options: CheckpointOptions) -> None:
+        """Refuse a transformer that cannot be run from embeddings, or on texts of any length."""
+        try:
+            self._answers(self._probe())
+        except Exception as error:  # the code of hundreds of architectures
+            reason = " ".join(str(error).split())[:200] or type(error).__name__
+            raise UsageError(
+                f"checkpoint={options.checkpoint} ({type(self.transformer).__name__}) cannot be run on "
+                f"{PROBED} pieces given as embeddings: {reason}"
+            ) from error
+
+    def _padding_is_ignored(self) -> bool:
+        """Whether a row gives the same with padding; one that does not is run without any."""
+        vectors = self._probe()
+        short = self._answers(vectors[:, :SHORT])
+        beside = vectors.new_zeros(vectors.shape)
+        used = torch.zeros(vectors.shape[:2], dtype=torch.bool, device=vectors.device)
+        rows = slice(PROBED - SHORT, None) if self.left else slice(SHORT)
+        beside[:, rows], used[:, rows] = vectors[:, :SHORT], True
+        padded = self._answers(beside, used)
+        padded = padded[:, rows] if padded.shape != short.shape else padded
+        return float((short - padded).abs().max()) <= TOLERANCE * float(short.abs().max())
+
+    def _answers(self, vectors: Tensor, used: Tensor | None = None) -> Tensor:
+        """What the transformer gives first for vectors [B, T, E], in evaluation mode."""
+        used = torch.ones(vectors.shape[:2], dtype=torch.bool) if used is None else used
+        training = self.transformer.training
+        self.transformer.eval()
+        try:
+            with quiet(), torch.no_grad():
+                found: Tensor = self._call(vectors, **self._more(used.to(vectors.device)))[0]
+        finally:
+            self.transformer.train(training)
+        return found
 
     def _apply(self, fn: Any, recurse: bool = True) -> Self:
         """Moves and conversions, after which weights that two modules share are one again."""
@@ -105,8 +161,8 @@ class Network(nn.Module):
         self.transformer.tie_weights()
         return self
 
-    def encode(self, examples: Sequence[Example], around: tuple[list[str], list[str]] | None = None) -> Batch:
-        return self.pieces.encode(examples, around)
+    def encode(self, examples: Sequence[Example]) -> Batch:
+        return self.pieces.encode(examples)
 
     def embed(self, batch: Batch) -> Tensor:
         """[B, L, S·E], as many slots as the longest word of the batch has pieces."""
@@ -122,13 +178,32 @@ class Network(nn.Module):
 
     def forward(self, packing: Packing, vectors: Tensor, **more: Any) -> Any:
         """The output of the transformer for vectors [B, T, E] at positions."""
-        more["attention_mask"] = packing.used.long()
-        if self.takes_types:
-            more["token_type_ids"] = packing.kind
-        if self.takes_positions:
-            more["position_ids"] = (packing.used.long().cumsum(1) - 1).clamp_min(0)
+        if not self.alone:
+            return self._once(packing.used, packing.kind, vectors, more)
+        found: list[tuple[Tensor, Any]] = []
+        lengths = packing.used.sum(1)
+        for length in lengths.unique().tolist():
+            rows = (lengths == length).nonzero()[:, 0]
+            used = packing.used[rows[0]].nonzero()[:, 0]  # the same for all of one length
+            part = packing.used[rows][:, used], packing.kind[rows][:, used], vectors[rows][:, used]
+            found.append((rows, self._once(*part, more)))
+        return joined(found, packing.used)
+
+    def _once(self, used: Tensor, kind: Tensor, vectors: Tensor, more: dict[str, Any]) -> Any:
+        types = {"token_type_ids": kind} if self.takes_types else {}
         with quiet():
-            return self._call(vectors, **more)
+            return self._call(vectors, **self._more(used), **types, **more)
+
+    def _more(self, used: Tensor) -> dict[str, Tensor]:
+        """What a transformer is given for positions that are used [B, T], as far as it takes it."""
+        more = {}
+        if self.takes_mask:
+            more["attention_mask"] = used.long()
+        if self.takes_positions:
+            more["position_ids"] = (used.long().cumsum(1) - 1).clamp_min(0)
+        if self.takes_global:
+            more["global_attention_mask"] = positions_asked(used, "first").long()
+        return more
 
     def watched(
         self, packing: Packing, vectors: Tensor, **more: Any
@@ -141,10 +216,36 @@ class Network(nn.Module):
         return output, weights, tuple(self.stack.sizes(layer, tap.values) for layer, tap in taps.items())
 
 
-def _limit(config: Any, tokenizer: Any, longest: int | None) -> int:
+def joined(found: Sequence[tuple[Tensor, Any]], used: Tensor) -> Any:
+    """One output of those of some rows each, padded to positions [B, T] where it has some."""
+    name = "logits" if "logits" in found[0][1] else "last_hidden_state"
+    first: Tensor = found[0][1][name]
+    if name == "logits":
+        whole = first.new_zeros(len(used), *first.shape[1:])
+        for rows, output in found:
+            whole = whole.index_copy(0, rows, output[name])
+    else:
+        whole = first.new_zeros(*used.shape, first.shape[-1])
+        for rows, output in found:
+            at = rows[:, None], used[rows].nonzero()[:, 1].view(len(rows), -1)
+            whole = whole.index_put(at, output[name])
+    return SimpleNamespace(**{name: whole})
+
+
+def _limit(transformer: Any, tokenizer: Any, longest: int | None) -> int:
     """The most pieces of a row."""
-    known = [tokenizer.model_max_length, getattr(config, "max_position_embeddings", None)]
+    known = [tokenizer.model_max_length, _places(transformer)]
     fits = min([number for number in known if number and number < UNLIMITED], default=READ_AT_MOST)
     if longest is not None and longest > fits:
         raise UsageError(f"longest={longest}: the model reads {fits} pieces at most.")
     return longest or fits
+
+
+def _places(transformer: Any) -> int | None:
+    """How many positions a transformer knows."""
+    for name, module in transformer.named_modules():
+        if name.endswith("position_embeddings") and isinstance(module, nn.Embedding):
+            # RoBERTa and its like count positions from after the one of padding.
+            return module.num_embeddings - (0 if module.padding_idx is None else module.padding_idx + 1)
+    number: int | None = getattr(transformer.config, "max_position_embeddings", None)
+    return number

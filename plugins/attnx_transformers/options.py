@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import ClassVar, Literal
 
-from attnx.plugin import Options
 from pydantic import Field, field_validator
 
+from attnx.plugin import Options
+
+# Architectures that do not attend through the attention interface of transformers, or not by weights
+# that add up to 1; docs/transformers.md has the table, and a test keeps both equal.
+WITHOUT_ATTENTION = frozenset(
+    {
+        "big_bird",
+        "deberta",
+        "deberta-v2",
+        "fnet",
+        "funnel",
+        "longformer",
+        "mpnet",
+        "squeezebert",
+        "xlnet",
+    }
+)
+OF_A_LAYER = ("attention", "reattend", "hidden", "decode", "layers")
 Head = int | Literal["mean"]
 Query = Literal["first", "last", "mean"]
 
@@ -23,6 +42,35 @@ class CheckpointOptions(Options):
     longest: int | None = Field(
         None, ge=8, description="most word pieces read of a text; None: as many as the model can"
     )
+    dtype: Literal["float32", "float64"] = Field(
+        "float32", description="precision it is loaded and measured in, whatever that of its file"
+    )
+    attention: Literal["auto", "none"] = Field(
+        "auto",
+        description="none: do not read the attention of the layers; auto: read it, except where the "
+        "architecture is known not to show it",
+    )
+
+    @property
+    def reads_attention(self) -> bool:
+        """Whether the attention of the layers can be read, as far as a folder's config.json says."""
+        return self.attention == "auto" and architecture(self.checkpoint) not in WITHOUT_ATTENTION
+
+    @property
+    def also_provides(self) -> tuple[str, ...]:
+        return self.of_attention if self.reads_attention else ()
+
+    of_attention: ClassVar[tuple[str, ...]] = ("layers",)  # what it provides where attention can be read
+
+
+def architecture(checkpoint: str) -> str:
+    """The model type that the config.json of a folder names; nothing where there is no such file."""
+    try:
+        config = json.loads((Path(checkpoint).expanduser() / "config.json").read_text(encoding="utf-8"))
+    except (OSError, RuntimeError, ValueError):  # whoever loads the checkpoint says what is wrong
+        return ""
+    found = config.get("model_type", "") if isinstance(config, dict) else ""
+    return str(found)
 
 
 class HfOptions(CheckpointOptions):
@@ -51,7 +99,13 @@ class ReadingOptions(Options):
     )
 
 
-class HfClassifierOptions(ReadingOptions, CheckpointOptions):
+class LayerReaderOptions(ReadingOptions, CheckpointOptions):
+    """Options of a model whose tested attention is that of one of its layers."""
+
+    of_attention: ClassVar[tuple[str, ...]] = OF_A_LAYER
+
+
+class HfClassifierOptions(LayerReaderOptions):
     """Options of `hf-classifier`."""
 
     query: Query | None = Field(  # type: ignore[assignment]
@@ -64,7 +118,7 @@ class HfClassifierOptions(ReadingOptions, CheckpointOptions):
     freeze: bool = Field(False, description="train the classification head alone")
 
 
-class HfCausalOptions(ReadingOptions, CheckpointOptions):
+class HfCausalOptions(LayerReaderOptions):
     """Options of `hf-causal`."""
 
     query: Query = Field("last", description="the position that attends: first, last, or the mean of all")
@@ -78,8 +132,8 @@ class HfCausalOptions(ReadingOptions, CheckpointOptions):
     @field_validator("template")
     @classmethod
     def _holds_the_text(cls, template: str) -> str:
-        if template.split().count("{text}") != 1:
-            raise ValueError("must hold {text} once, with spaces around it")
+        if template.count("{text}") != 1:
+            raise ValueError("must hold {text} once")
         return template
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
-from attnx.plugin import Batch
 from torch import Tensor
+
+from attnx.plugin import Batch
 
 from .options import Query
 

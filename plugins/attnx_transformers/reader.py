@@ -8,13 +8,13 @@ from contextlib import ExitStack
 from typing import Any
 
 import torch
-from attnx.plugin import Batch, Example, Trace
 from torch import Tensor, nn
 
 from attnx.formulas import Layers, passes_at_once
+from attnx.plugin import Batch, Example, Trace
 
 from .network import Network
-from .options import Query, ReadingOptions
+from .options import LayerReaderOptions, Query
 from .packing import Packing, positions_asked
 from .reading import Reading, heads_read, layer_read
 from .taps import Tap
@@ -28,26 +28,28 @@ class LayerReader(nn.Module, ABC):
     """
 
     needs: tuple[str, ...] = ("words",)
+    # And "attention", "reattend", "hidden", "decode", "layers" where the attention can be read.
     provides: tuple[str, ...] = (
-        "attention",
-        "reattend",
         "gradient",
-        "hidden",
-        "decode",
         "deletion",
-        "layers",
         "unseen-words",
         "reads-query",
+        "raw-text",
+        "notices",
     )
 
-    def __init__(self, network: Network, options: ReadingOptions, query: Query) -> None:
+    def __init__(self, network: Network, options: LayerReaderOptions, query: Query) -> None:
         super().__init__()
+        self.provides = (*type(self).provides, *options.also_provides)
+        self.notices = network.notices
         self.network = network
         self.head, self.query, self.pieces = options.head, query, options.pieces
-        self.layer = layer_read(options.layer, network.stack)
-        self.whole = not network.stack.blocks  # a pass cannot begin at a layer, so it begins below all
-        config = network.transformer.config
-        heads_read(self.head, torch.empty(1, config.num_attention_heads))  # refused now, not in mid-run
+        self.layer, self.whole = 0, False
+        if network.readable:
+            self.layer = layer_read(options.layer, network.stack)
+            self.whole = not network.stack.blocks  # a pass cannot begin at a layer, so it begins below all
+            config = network.transformer.config
+            heads_read(self.head, torch.empty(1, config.num_attention_heads))  # refused now, not in mid-run
 
     @abstractmethod
     def logits(self, output: Any) -> Tensor:
@@ -66,6 +68,10 @@ class LayerReader(nn.Module, ABC):
     def run(self, batch: Batch, embeddings: Tensor, *, attention: Tensor | None = None) -> Trace:
         packing = self.network.packing(batch, embeddings)
         vectors = packing.pack(embeddings)  # [B, T, E]
+        if not self.network.readable:
+            parts = ((packing.take(rows), vectors[rows]) for rows in packing.passes())
+            answers = [self.logits(self.network(*part, **self.settings())) for part in parts]
+            return Trace.of(batch, embeddings, torch.cat(answers))
         states: list[Tensor] = []
         with ExitStack() as watched:
             if not self.whole:

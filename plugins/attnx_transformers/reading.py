@@ -6,8 +6,9 @@ from collections.abc import Sized
 from dataclasses import dataclass
 
 import torch
-from attnx.plugin import UsageError
 from torch import Tensor
+
+from attnx.plugin import UsageError
 
 from .options import Head
 from .packing import Packing

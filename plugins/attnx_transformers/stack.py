@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
-from attnx.plugin import UsageError
 from torch import Tensor, nn
+
+from attnx.plugin import UsageError
 
 from .taps import Tap, called, tapped
 
@@ -38,7 +39,7 @@ class Stack:
         if not attentions or len(outputs) != len(attentions):
             raise UsageError(
                 f"{type(network).__name__} does not attend through the attention interface of transformers: "
-                "its weights cannot be read."
+                "its weights cannot be read. Give attention=none to explain it without them."
             )
         taps = [Tap() for _ in attentions]
         with torch.no_grad(), tapped(attentions, taps):
@@ -48,7 +49,7 @@ class Stack:
             if not torch.allclose(sums, torch.ones_like(sums), atol=TOLERANCE):
                 raise UsageError(
                     f"The attention weights of layer {layer} of {type(network).__name__} do not add up to 1: "
-                    "they cannot be read as attention."
+                    "they cannot be read as attention. Give attention=none to explain it without them."
                 )
         blocks = _blocks(network, attentions)
         told_apart = cls(attentions, outputs, blocks, _extra(blocks, call))

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from attnx.plugin import UsageError
 from torch import Tensor, nn
+
+from attnx.plugin import UsageError
 
 FAST, EAGER = "attnx-fast", "attnx-eager"  # the names it is registered by
 _TAPS = "_attnx_taps"

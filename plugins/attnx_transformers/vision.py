@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 import torch
-from attnx.plugin import Batch, Example, Source, TaskData, UsageError
 from torch import Tensor, nn
 from torch.nn import functional as F
+
+from attnx.plugin import Batch, Example, Source, TaskData, UsageError
 
 from .checkpoints import Checkpoint
 from .network import Network
 from .options import CheckpointOptions
-from .taps import install
 
 KIND = "AutoModelForImageClassification"
 USUAL = (0.5, 0.5, 0.5)  # mean and spread of pixels from 0 to 1, where the checkpoint does not say
@@ -35,11 +35,9 @@ class VisionNetwork(Network):
         nn.Module.__init__(self)
         assert data.features is not None
         checkpoint = Checkpoint.find(options, data.source or Source())
-        self.transformer, told = checkpoint.load(
-            KIND, use_safetensors=True, output_loading_info=True, **settings
-        )
-        self.new = frozenset(told["missing_keys"])
-        self.left = self.takes_types = self.takes_positions = False
+        self._load(checkpoint, KIND, options, **settings)
+        self.left = self.takes_types = self.takes_positions = self.takes_global = self.alone = False
+        self.takes_mask = True
         _check(self.transformer, data, options)
         mean, spread = _normalisation(checkpoint)
         flat = torch.from_numpy(data.features.reshape(len(data.features), -1))
@@ -47,15 +45,13 @@ class VisionNetwork(Network):
         per_pixel = data.features[0, 0].size
         for name, values in (("mean", mean), ("spread", spread)):
             self.register_buffer(name, torch.tensor(values).repeat_interleave(per_pixel), persistent=False)
-        install(self.transformer)
-        self._stack = None
 
     @property
     def size(self) -> int:
         size: int = self.transformer.config.hidden_size
         return size
 
-    def encode(self, examples: Sequence[Example], around: Any = None) -> Batch:
+    def encode(self, examples: Sequence[Example]) -> Batch:
         units = np.array([[-1, *range(len(example.units))] for example in examples])  # [B, 1 + n]
         rows = np.array([[0, *(example.rows or ())] for example in examples])
         inputs = torch.from_numpy(np.stack([rows, np.zeros_like(rows)], axis=-1))  # [B, 1 + n, 2]
@@ -98,8 +94,8 @@ def _check(transformer: Any, data: TaskData, options: CheckpointOptions) -> None
     parts = ("cls_token", "position_embeddings", "patch_embeddings", "dropout")
     if any(getattr(layer, part, None) is None for part in parts) or hasattr(layer, "distillation_token"):
         raise UsageError(
-            f"checkpoint={options.checkpoint} ({type(transformer).__name__}) is no vision transformer that "
-            "can be read: one with patches, a position of its own for the answer, and learnt places."
+            f"checkpoint={options.checkpoint} ({type(transformer).__name__}) is not a vision transformer "
+            "that can be read: one with patches, a position of its own for the answer, and learnt places."
         )
     assert data.features is not None
     config, units = transformer.config, len(data.train[0].units)

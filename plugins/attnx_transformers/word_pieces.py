@@ -1,7 +1,10 @@
-"""Words in the pieces of a tokenizer, a column of a batch for every word.
+"""Texts in the pieces of a tokenizer, a column of a batch for every word.
 
-A word is cut by itself, so a text without a word is the same text with the word's pieces left out.
-The special pieces around a text, a query and the words of a template are columns without a unit.
+A text is tokenised once and as a whole, exactly as `transformers.pipeline` does it: the raw text where
+the task has it, else its words joined by spaces. Every piece then goes to the word it shares the most
+characters with. White space that is a piece by itself goes to the word after it. Pieces of no word
+(special pieces, markup, a query, the words of a template) are columns without a unit. A word that got
+no piece, because the tokenizer drops it or joins it with its neighbour, has no column and no score.
 """
 
 from __future__ import annotations
@@ -12,97 +15,144 @@ from typing import Any
 
 import numpy as np
 import torch
-from attnx.plugin import Batch, DataError, Example
 
-NONE = -1  # no piece
-PROBE = "a"
-QUERY = "{query}"  # of a template
+from attnx.plugin import Batch, DataError, Example, UsageError, join_words
+
+from .checkpoints import quiet
+
+NONE = -1  # no piece, or no unit
+TEXT, QUERY = "{text}", "{query}"  # in a template
 
 Column = tuple[list[int], int, int]  # pieces, their token type, the unit or -1
 
 
 @dataclass(frozen=True)
-class Frame:
-    """The pieces around a text, and around a text and its query, each with its token type."""
+class Piece:
+    """One piece of a row."""
 
-    before: tuple[tuple[int, int], ...]
-    between: tuple[tuple[int, int], ...] = ()
-    after: tuple[tuple[int, int], ...] = ()
-    text_type: int = 0
-    query_type: int = 0
+    id: int
+    kind: int  # token type
+    start: int  # [start, end) in the text of the example; both -1 for what is not of the text
+    end: int
 
 
 class WordPieces:
-    """A tokenizer seen as a map from words to pieces."""
+    """A tokenizer that gives the pieces of a text word by word."""
 
-    def __init__(self, tokenizer: Any, limit: int, asked: bool) -> None:
+    def __init__(self, tokenizer: Any, limit: int, template: str = "") -> None:
+        if not tokenizer.is_fast:
+            raise UsageError(
+                f"{type(tokenizer).__name__} cannot say which characters a piece is made of, so pieces "
+                "cannot be matched with words: save the checkpoint with a fast tokenizer (tokenizer.json)."
+            )
         self.tokenizer = tokenizer
         self.limit = limit  # pieces of a whole row
-        self._known: dict[str, list[int]] = {}
-        self.frame = self._framed(asked)
+        self.template = template  # of a prompt around the text; none: the text by itself
 
-    def of(self, words: Sequence[str]) -> list[list[int]]:
-        """The pieces of each word; a word that has none is the unknown piece."""
-        new = list({word for word in words if word not in self._known})
-        if new:
-            cut = self.tokenizer([[word] for word in new], is_split_into_words=True, add_special_tokens=False)
-            unknown = [self.tokenizer.unk_token_id or 0]
-            self._known |= {word: ids or unknown for word, ids in zip(new, cut["input_ids"], strict=True)}
-        return [self._known[word] for word in words]
+    def encode(self, examples: Sequence[Example]) -> Batch:
+        """Examples as a batch."""
+        with quiet():
+            rows = self._prompts(examples) if self.template else self._texts(examples)
+        return collate(examples, [self._columns(e, row) for e, row in zip(examples, rows, strict=True)])
 
-    def _framed(self, asked: bool) -> Frame:
-        """What the tokenizer puts around a word, and around two."""
-        (piece,) = self.of([PROBE])
-        made = self.tokenizer(*([[[PROBE]]] * (2 if asked else 1)), is_split_into_words=True)
-        ids: list[int] = made["input_ids"][0]
-        types: list[int] = made.get("token_type_ids", [[0] * len(ids)])[0]
-        pairs = list(zip(ids, types, strict=True))
-        starts = [i for i in range(len(ids)) if ids[i : i + len(piece)] == piece]
-        first, last = starts[0], starts[-1]
-        end = first + len(piece)
-        return Frame(
-            before=tuple(pairs[:first]),
-            between=tuple(pairs[end:last]) if asked else (),
-            after=tuple(pairs[last + len(piece) :]),
-            text_type=types[first],
-            query_type=types[last],
-        )
+    def first_after(self, word: str) -> int:
+        """The piece that a word begins with after the end of the template."""
+        before = self.template.rpartition("}")[2].strip() or "a"
+        made = self.tokenizer(f"{before} {word}", add_special_tokens=False, return_offsets_mapping=True)
+        ends = [end for _, end in made["offset_mapping"]]
+        found: int = made["input_ids"][next(at for at, end in enumerate(ends) if end > len(before))]
+        return found
 
-    def encode(self, examples: Sequence[Example], around: tuple[list[str], list[str]] | None = None) -> Batch:
-        """Examples as a batch; `around` are words of a template before and after the text."""
-        self.of([word for example in examples for word in (*example.units, *(example.query or ()))])
-        return collate(examples, [self._columns(example, around) for example in examples])
+    def _texts(self, examples: Sequence[Example]) -> list[list[Piece]]:
+        """Rows as the tokenizer makes them of texts, or of texts and queries; cut where they are too long."""
+        texts = [raw_text(example)[0] for example in examples]
+        queries = [_query(example) for example in examples if example.query is not None]
+        pairs = (texts, queries) if len(queries) == len(texts) and texts else (texts,)
+        made = self.tokenizer(*pairs, truncation=True, max_length=self.limit, return_offsets_mapping=True)
+        return [_pieces(made, row) for row in range(len(texts))]
 
-    def _columns(self, example: Example, around: tuple[list[str], list[str]] | None) -> list[Column]:
-        frame = self.frame
-        before: list[Column] = [([id_], kind, NONE) for id_, kind in frame.before]
-        after: list[Column] = []
-        if around is not None:  # a prompt goes on after its text: nothing closes it
-            before += [(ids, frame.text_type, NONE) for ids in self.of(_asking(around[0], example))]
-            after += [(ids, frame.text_type, NONE) for ids in self.of(_asking(around[1], example))]
-        else:
-            if example.query is not None:
-                after += [([id_], kind, NONE) for id_, kind in frame.between]
-                after += [(ids, frame.query_type, NONE) for ids in self.of(example.query)]
-            after += [([id_], kind, NONE) for id_, kind in frame.after]
-        left = self.limit - sum(len(ids) for ids, _, _ in (*before, *after))
-        if left < 1:
+    def _prompts(self, examples: Sequence[Example]) -> list[list[Piece]]:
+        """Rows of prompts; what is too long is cut at the end of the text inside."""
+        rows = []
+        for example in examples:
+            before, _, after = self.template.partition(TEXT)
+            head, tail = (part.replace(QUERY, _query(example)) for part in (before, after))
+            text, _ = raw_text(example)
+            made = self.tokenizer([f"{head}{text}{tail}"], return_offsets_mapping=True)
+            row = [_within(piece, len(head), len(text)) for piece in _pieces(made, 0)]
+            inside = [at for at, piece in enumerate(row) if piece.start >= 0]
+            cut = set(inside[len(inside) - max(0, len(row) - self.limit) :]) if inside else set()
+            rows.append([piece for at, piece in enumerate(row) if at not in cut])
+        return rows
+
+    def _columns(self, example: Example, row: Sequence[Piece]) -> list[Column]:
+        text, starts = raw_text(example)
+        empty = not any(piece.start >= 0 for piece in row)
+        if len(row) > self.limit or (empty and len(row) == self.limit):
             raise DataError(
-                f"Example '{example.id}' leaves no room for its text: what is read beside it takes all "
+                f"Example '{example.id}' leaves no space for its text: what is read with it takes all "
                 f"{self.limit} pieces that the model reads."
             )
-        words: list[Column] = []
-        for unit, ids in enumerate(self.of(example.units)):
-            left -= len(ids)
-            if left < 0:
+        spans = [(start, start + len(unit)) for start, unit in zip(starts, example.units, strict=True)]
+        columns: list[Column] = []
+        for piece, unit in zip(row, words_of(row, spans, text), strict=True):
+            if columns and unit != NONE and columns[-1][2] == unit:
+                columns[-1][0].append(piece.id)
+            else:
+                columns.append(([piece.id], piece.kind, unit))
+        if all(unit == NONE for _, _, unit in columns):
+            columns.append(([], 0, 0))  # a text of which the tokenizer drops everything: one empty word
+        return columns
+
+
+def raw_text(example: Example) -> tuple[str, tuple[int, ...]]:
+    """The text of an example, and where each unit begins in it."""
+    if example.text is not None and example.starts is not None:
+        return example.text, example.starts
+    return join_words(example.units)
+
+
+def words_of(row: Sequence[Piece], spans: Sequence[tuple[int, int]], text: str) -> list[int]:
+    """The word that each piece belongs to, of words at these spans of a text; -1 for none."""
+    found: list[int] = []
+    first = 0  # of the words that may still get a piece
+    for piece in row:
+        while first < len(spans) and spans[first][1] <= piece.start:
+            first += 1
+        best, most = NONE, 0
+        for word in range(first, len(spans) if piece.start >= 0 else 0):
+            start, end = spans[word]
+            if start >= piece.end:
                 break
-            words.append((ids, frame.text_type, unit))
-        return [*before, *words, *after]
+            shared = min(end, piece.end) - max(start, piece.start)
+            if shared > most:
+                best, most = word, shared
+        found.append(best)
+    for at in range(len(row) - 2, -1, -1):  # white space goes to the word after it
+        if found[at] == NONE and row[at].start >= 0 and not text[row[at].start : row[at].end].strip():
+            found[at] = found[at + 1]
+    return found
 
 
-def _asking(template: Sequence[str], example: Example) -> list[str]:
-    """The words of a template with the query in its place."""
-    return [word for part in template for word in ((example.query or ()) if part == QUERY else (part,))]
+def _pieces(made: Any, row: int) -> list[Piece]:
+    """The pieces of one row of what a tokenizer made; only those of the first text have characters."""
+    ids = made["input_ids"][row]
+    kinds = made["token_type_ids"][row] if "token_type_ids" in made else [0] * len(ids)
+    parts = made.sequence_ids(row)
+    return [
+        Piece(id_, kind, *(span if part == 0 else (NONE, NONE)))
+        for id_, kind, span, part in zip(ids, kinds, made["offset_mapping"][row], parts, strict=True)
+    ]
+
+
+def _within(piece: Piece, begins: int, length: int) -> Piece:
+    """The piece of a prompt with its characters counted from the beginning of the text inside."""
+    start, end = max(piece.start - begins, 0), min(piece.end - begins, length)
+    return Piece(piece.id, piece.kind, start, end) if start < end else Piece(piece.id, piece.kind, NONE, NONE)
+
+
+def _query(example: Example) -> str:
+    return example.query_text if example.query_text is not None else " ".join(example.query or ())
 
 
 def collate(examples: Sequence[Example], rows: Sequence[list[Column]]) -> Batch:

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from attnx.plugin import Model, TaskData
 from tiny_checkpoints import SENTENCES, data, tokenizer
 from torch import Tensor
 from transformers import AutoModel, AutoModelForCausalLM, AutoModelForSequenceClassification
 
+from attnx.plugin import Model, TaskData
 from attnx.run.evaluation_mode import evaluating
 from attnx.run.measuring.attribution import trace_of
 from attnx.testing import results

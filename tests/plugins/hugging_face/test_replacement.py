@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 import torch
-from attnx.plugin import Trace
 from test_models import make
 from tiny_checkpoints import SENTENCES, data, tokenizer
 from torch import Tensor
 from transformers import AutoModelForSequenceClassification
 from transformers.models.bert import modeling_bert
 
+from attnx.plugin import Trace
 from attnx.run.evaluation_mode import evaluating
 from attnx.run.measuring.attribution import trace_of
 from attnx_transformers.packing import Packing, positions_asked

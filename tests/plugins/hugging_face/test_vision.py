@@ -124,7 +124,7 @@ def test_another_kind_of_image_model_is_refused_in_one_line(tmp_path, data):
     config = ConvNextConfig(num_channels=3, hidden_sizes=[4, 4, 4, 4], depths=[1, 1, 1, 1])
     with quiet():
         ConvNextForImageClassification(config).save_pretrained(tmp_path)
-    with pytest.raises(UsageError, match=r"is no vision transformer that can be read"):
+    with pytest.raises(UsageError, match=r"is not a vision transformer that can be read"):
         HfClassifier.build(data, None, HfClassifierOptions(checkpoint=str(tmp_path)))
 
 
