@@ -1,4 +1,4 @@
-"""The disk: room for what will be written, and writing aside and moved into place, never half."""
+"""Checks free space, and writes files and folders so that none is ever half-written."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if sys.platform != "win32":
     import fcntl
 
 HIDDEN = ".writing-"
-ABANDONED = 24 * 3600  # seconds, where the system cannot say whether a writer lives
+ABANDONED = 24 * 3600  # seconds, if the system cannot say whether the writing process still runs
 _HERE, _EXCHANGE = -100, 2  # Linux's AT_FDCWD and RENAME_EXCHANGE
 
 
 def check_writable(folder: Path, setting: str) -> None:
-    """Refuse a folder that cannot be written, before anything is computed."""
+    """Refuse a folder that cannot be written to, before anything is computed."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -37,12 +37,12 @@ def check_writable(folder: Path, setting: str) -> None:
 
 
 def check_space(folder: Path, needed: int, what: str, setting: str) -> None:
-    """Refuse a disk without room for so many bytes, before the work that they come from."""
+    """Refuse a disk without space for this many bytes, before anything is computed."""
     there = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
     free = shutil.disk_usage(there).free
     if free < needed:
         raise MachineError(
-            f"No room in '{folder}': {what} needs about {_size(needed)}, and {_size(free)} are free. "
+            f"Not enough space in '{folder}': {what} needs about {_size(needed)}, {_size(free)} are free. "
             f"Free some space, or choose another folder with {setting}."
         )
 
@@ -56,18 +56,18 @@ def _size(count: int) -> str:
 
 @contextmanager
 def written_aside(final: Path) -> Iterator[Path]:
-    """A temporary folder beside `final`, moved into its place only when all went well."""
+    """A temporary folder that becomes `final` only if no error occurs."""
     with hidden_folder(final.parent) as hidden:
         temporary = hidden / final.name
-        temporary.mkdir()  # with the usual mode: the hidden one is closed to everybody else
+        temporary.mkdir()  # with the usual permissions; the hidden folder is private
         yield temporary
         _put(temporary, final)
 
 
 def write_file(path: Path, content: str | bytes, hidden_in: Path | None = None) -> None:
-    """Write a file whole: a reader sees what was there before, or all of this.
+    """Write a file in one step: a reader sees the old content or the new, never a part.
 
-    What is prepared is kept out of sight in the file's own folder, or in another one of the same disk.
+    The content is prepared in a hidden folder next to the file, or in `hidden_in` on the same disk.
     """
     data = content.encode("utf-8") if isinstance(content, str) else content
     final = path.resolve()
@@ -80,55 +80,55 @@ def write_file(path: Path, content: str | bytes, hidden_in: Path | None = None) 
 
 
 def delete_folder(folder: Path) -> None:
-    """Delete a folder as if at once: whoever looks sees all of it or nothing."""
+    """Delete a folder in one step: a reader sees all of it or nothing."""
     with hidden_folder(folder.parent) as hidden:
         folder.rename(hidden / folder.name)
 
 
 @contextmanager
 def hidden_folder(parent: Path) -> Iterator[Path]:
-    """A folder that nobody lists, deleted in the end; those that killed processes left are deleted first."""
+    """A hidden folder that is deleted at the end; those left by killed processes are deleted first."""
     parent.mkdir(parents=True, exist_ok=True)
     for path in parent.glob(f"{HIDDEN}*"):
         _clear_abandoned(path)
-    folder, held = _make_held(parent)
+    folder, lock = _make_locked(parent)
     try:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-        os.close(held)
+        os.close(lock)
 
 
-def _make_held(parent: Path) -> tuple[Path, int]:
-    """A new hidden folder, and the open file by which the system knows that its writer lives."""
+def _make_locked(parent: Path) -> tuple[Path, int]:
+    """A new hidden folder, and the open lock file that shows that its process still runs."""
     while True:
         folder = Path(tempfile.mkdtemp(prefix=HIDDEN, dir=parent))
         with suppress(FileNotFoundError):
-            held = os.open(folder, os.O_RDONLY)
-            _hold(held, wait=True)
-            if folder.exists():  # or somebody took it for abandoned before it was held
-                return folder, held
-            os.close(held)
+            lock = os.open(folder, os.O_RDONLY)
+            _lock(lock, wait=True)
+            if folder.exists():  # otherwise another process deleted it as abandoned before it was locked
+                return folder, lock
+            os.close(lock)
 
 
 def _clear_abandoned(folder: Path) -> None:
-    """Delete a hidden folder whose writer is dead, or may be and has not written for a day."""
+    """Delete a hidden folder whose process has ended, or is unknown and has not written for a day."""
     try:
-        held = os.open(folder, os.O_RDONLY)
-    except OSError:  # it is gone, or somebody else's
+        lock = os.open(folder, os.O_RDONLY)
+    except OSError:  # it was deleted, or belongs to another user
         return
     try:
-        known = _hold(held, wait=False)
-        if known or time.time() - os.fstat(held).st_mtime > ABANDONED:
+        known = _lock(lock, wait=False)
+        if known or time.time() - os.fstat(lock).st_mtime > ABANDONED:
             shutil.rmtree(folder, ignore_errors=True)
-    except BlockingIOError:  # its writer lives
+    except BlockingIOError:  # its process still runs
         pass
     finally:
-        os.close(held)
+        os.close(lock)
 
 
-def _hold(file: int, *, wait: bool) -> bool:
-    """Hold a file until it is closed or this process ends; False where the system knows no such thing."""
+def _lock(file: int, *, wait: bool) -> bool:
+    """Lock a file until it is closed or this process ends; False if the system has no such locks."""
     if sys.platform == "win32":
         return False
     try:
@@ -141,10 +141,10 @@ def _hold(file: int, *, wait: bool) -> bool:
 
 
 def _put(folder: Path, final: Path) -> None:
-    """Move a folder into its place, where what was there is seen until then; the last writer's stays."""
+    """Move a folder into place in one step; of several writers, the last wins."""
     while True:
         try:
-            folder.rename(final)  # fails when somebody's folder is there
+            folder.rename(final)  # fails if a folder is already there
             return
         except NotADirectoryError as error:
             raise in_the_way(final) from error
@@ -157,10 +157,10 @@ def _put(folder: Path, final: Path) -> None:
             final.rename(Path(tempfile.mkdtemp(dir=folder.parent)) / final.name)
 
 
-def exchange(one: Path, other: Path) -> bool:
-    """Let two folders change places at once; False where the system or the disk cannot, or one is gone."""
+def exchange(first: Path, second: Path) -> bool:
+    """Swap two folders in one step; False if the system or disk cannot, or one is missing."""
     call = getattr(_libc(), "renameat2", None) if sys.platform == "linux" else None
-    return call is not None and call(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _EXCHANGE) == 0
+    return call is not None and call(_HERE, os.fsencode(first), _HERE, os.fsencode(second), _EXCHANGE) == 0
 
 
 @cache
@@ -169,4 +169,4 @@ def _libc() -> ctypes.CDLL:
 
 
 def in_the_way(final: Path) -> UsageError:
-    return UsageError(f"'{final}' is a file where a folder is to be written: delete it or move it away.")
+    return UsageError(f"'{final}' is a file, but a folder must be written there. Delete or move the file.")

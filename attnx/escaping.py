@@ -1,7 +1,7 @@
-"""Text that is not ours, made harmless for the place it goes to.
+"""Escapes foreign text for terminals, Markdown, LaTeX and scripts.
 
-Labels, file names, provenance and what plugins say may hold anything at all. HTML is escaped by the
-page's templates; everything else is escaped here.
+Labels, file names, provenance and texts of plugins may contain anything. HTML is escaped by the templates of
+the pages; everything else is escaped here.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 import re
 from typing import Any
 
-# Control characters, and marks that turn the direction of what follows: they can forge what a reader sees.
+# Control characters, and marks that change the text direction: they can falsify what a reader sees.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 LONGEST = 2000  # characters of a message
@@ -37,13 +37,13 @@ _LATEX = {
 
 
 def shortened(text: str) -> str:
-    """Text of any length as a message shows it: words that go on and on, and the whole, are cut."""
+    """Text cut to the length of a message; very long words are cut too."""
     text = re.sub(r"\S{300,}", lambda word: f"{word[0][:200]}…{word[0][-50:]}", text)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 def printable(text: str, *, lines: bool = False) -> str:
-    """Text for a terminal: control characters as the escapes that write them; `lines` keeps line ends."""
+    """Text for a terminal: control characters become escapes; `lines` keeps line ends."""
     shown = _CONTROL.sub(lambda found: found[0] if lines and found[0] == "\n" else _code(found[0]), text)
     return _SURROGATE.sub(lambda found: _code(found[0]), shown)
 
@@ -56,18 +56,18 @@ def _code(character: str) -> str:
 
 
 def markdown(text: str) -> str:
-    """Text for one cell or one line of Markdown, shown as it is: no markup, no tag, no new row."""
+    """Text for one cell or line of Markdown, shown literally."""
     escaped = _MARKDOWN.sub(r"\\\1", printable(text))
     return escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def latex(text: str) -> str:
-    """Text for a LaTeX table, shown as it is."""
+    """Text for a LaTeX table, shown literally."""
     return "".join(_LATEX.get(character, character) for character in printable(text))
 
 
 def script_json(value: Any) -> str:
-    """JSON that may stand inside a <script> element: nothing in it can end the element."""
+    """JSON for a <script> element; nothing in it can end the element."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     text = _SURROGATE.sub(lambda found: _code(found[0]), text)
     for character in "<>&\u2028\u2029":

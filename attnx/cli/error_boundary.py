@@ -34,7 +34,7 @@ def answer(program: Callable[[], Any]) -> None:
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)  # of usage errors
         command = context.command_path if context else "attnx"
-        _leave(f"{command}: {error.format_message()} Try '{command} --help'.", error.exit_code)
+        _leave(f"{command}: {error.format_message().rstrip('.')}. Try '{command} --help'.", error.exit_code)
     except BrokenPipeError:
         _leave_closed_pipe()
     except SystemExit as left:  # what typer makes of a closed pipe, and what completion does
@@ -142,7 +142,7 @@ def _reason(error: BaseException) -> str:
 
 
 def _place(error: BaseException) -> str:
-    """The innermost line that is not a library's."""
+    """The innermost line outside of libraries."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if "site-packages" not in frame.filename] or list(frames)
     return f"({own[-1].filename}:{own[-1].lineno})" if own else ""

@@ -88,7 +88,7 @@ class Source:
         if name not in self.datasets:
             known = ", ".join(sorted(self.datasets)) or "none"
             nearest = did_you_mean(name, self.datasets)
-            raise self._error(f"Unknown dataset '{name}'.{nearest} Available: {known}.")
+            raise DataError(f"Unknown dataset '{name}'.{nearest} Available: {known}.")
         return self.datasets[name]
 
     def _here(self, name: str, dataset: Dataset) -> Fetched | None:

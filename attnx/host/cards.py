@@ -1,4 +1,4 @@
-"""What the catalog knows of a component without importing it."""
+"""What the catalog knows about a component without importing it."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from .sources import NoSource, first_line
 Kind = Literal["task", "model", "projection", "importance", "metric", "study", "drawing"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
-# What a component may need and another may provide. A plugin may add words of its own.
+# What one component may need and another may provide. A plugin may add its own.
 CAPABILITIES: Final = {
     "features": "units that are feature vectors",
     "words": "units that are words",
-    "rationale": "known important units for every example",
-    "query": "a query beside every example",
+    "rationale": "known important units (a rationale) for every example",
+    "query": "a query with every example",
     "raw-text": "a model that reads texts as their files have them",
-    "unseen-words": "words known that need not occur in train",
-    "reads-query": "a model that reads the query beside the units",
+    "unseen-words": "a vocabulary that includes words outside the training split",
+    "reads-query": "a model that reads the query too",
     "images": "units that are images",
-    "backgrounds": "units that say nothing of the label, to put in the place of others",
+    "backgrounds": "neutral units that can replace others",
     "plane": "units that are points of a plane",
-    "oracle": "scores of a perfect focus",
+    "oracle": "the scores of a perfect focus model",
     "attention": "attention weights that can be read",
     "reattend": "attention weights that can be replaced",
-    "projection": "attention made from scores by a projection of one's choice",
+    "projection": "attention computed by a projection that can be chosen",
     "gradient": "a differentiable path from embeddings to output",
     "hidden": "a hidden state for every unit",
     "decode": "hidden states from which attention and output can be recomputed",
@@ -35,28 +35,28 @@ CAPABILITIES: Final = {
     "deletion": "units that can be deleted one by one",
     "fast-deletion": "a fast path for deleting each unit in turn",
     "fast-influence": "a fast path for the influence of every unit on every hidden state",
-    "notices": "remarks on the model for the reader of a report",
+    "notices": "notes about the model for the report",
     "layers": "attention of several layers and heads",
-    "rescale": "non-linearities that are modules of their own, used once in a pass",
+    "rescale": "non-linearities as separate modules, each used once per forward pass",
     "reference": "a reference importance to compare with",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One component as its plugin announces it: where it is, and what its class cannot say.
+    """A component as its plugin lists it: its name, and where its class is.
 
-    `target` and `options` are "module:Class" paths. The rest is said by the class, whose source is
-    read without importing it: a summary (the first line of its docstring), `needs`, `provides`, and
-    the `dataset` of a task.
+    `target` and `options` are "module:Class" paths. The rest is read from the source of the class, without
+    importing it: a summary (the first line of the docstring), `needs`, `provides`, and the `dataset` of a
+    task.
     """
 
     name: str
     target: str
     _: KW_ONLY
     options: str = ""
-    recommends: tuple[str, ...] = ()  # a task's usual model, or the usual references of a metric
-    plain: bool = False  # a metric that belongs to a run that names none
+    recommends: tuple[str, ...] = ()  # the default model of a task, or the default references of a metric
+    plain: bool = False  # a metric of the standard set, used if no metric is named
     citation: str = ""
 
 
@@ -80,11 +80,11 @@ class Component:
 
     @property
     def summary(self) -> str:
-        """The first line of the class's docstring; a component that is not there is still listed."""
+        """The first line of the docstring of the class; a placeholder if its source is missing."""
         try:
             return first_line(self.card.target)
         except NoSource:
-            return f"(the source of {self.card.target} cannot be found)"
+            return f"(the source of {self.card.target} was not found)"
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -96,21 +96,21 @@ class Component:
 
     @property
     def dataset(self) -> str:
-        """The entry of the registry that a task reads."""
+        """The dataset of the registry that a task reads."""
         found = self._declared("dataset", "")
         if not isinstance(found, str):
-            raise self._refusal("dataset", f"must be a text, not {found!r}")
+            raise self._refusal("dataset", f"must be a string, not {found!r}.")
         return found
 
     @property
     def demanding(self) -> bool:
-        """Whether it has an option that must be given."""
+        """Whether it has a required option."""
         options = self.load_options()
         return options is not None and any(field.is_required() for field in options.model_fields.values())
 
     def definition(self) -> str:
-        """What the class says of itself below its first line."""
-        from .declarations import read_docstring  # a list of all components does without
+        """The docstring of the class below its first line."""
+        from .declarations import read_docstring  # not needed to list components
 
         try:
             return read_docstring(self.card.target).partition("\n")[2].strip()
@@ -122,13 +122,13 @@ class Component:
         return self._import(self.card.target)
 
     def load_options(self) -> Any:
-        """Import the component's options class, or None when it takes no options."""
+        """Import the options class of the component; None if it has no options."""
         return self._import(self.card.options) if self.card.options else None
 
     def _words(self, name: str) -> tuple[str, ...]:
         found = self._declared(name, ())
         if not isinstance(found, tuple) or not all(isinstance(word, str) for word in found):
-            raise self._refusal(name, f"must be a tuple of texts, not {found!r}")
+            raise self._refusal(name, f"must be a tuple of strings, not {found!r}.")
         return found
 
     def _declared(self, name: str, default: Any) -> Any:
@@ -136,15 +136,16 @@ class Component:
 
         try:
             found = read_declaration(self.card.target, name)
-        except NoSource:  # compiled, or nowhere, which importing it says
+        except NoSource:  # compiled, or missing; importing it tells
             return getattr(self.load(), name, default)
         except Unreadable as reason:
-            raise self._refusal(name, f"cannot be read without importing it: {reason}") from reason
+            raise self._refusal(name, f"cannot be read without importing it: {reason}.") from reason
         return default if found is None else found
 
     def _refusal(self, name: str, reason: str) -> PluginError:
         return PluginError(
-            f"{self.kind} '{self.name}' of plugin {self.provider}: '{name}' of '{self.card.target}' {reason}"
+            f"The {self.kind} '{self.name}' of plugin {self.provider}: "
+            f"'{name}' of '{self.card.target}' {reason}"
         )
 
     def _import(self, path: str) -> Any:
@@ -153,6 +154,6 @@ class Component:
             return getattr(importlib.import_module(module), attribute)
         except Exception as error:
             raise PluginError(
-                f"{self.kind} '{self.name}' of plugin {self.provider} cannot be imported from "
+                f"The {self.kind} '{self.name}' of plugin {self.provider} cannot be imported from "
                 f"'{path}': {type(error).__name__}: {error}"
             ) from error

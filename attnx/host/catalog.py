@@ -1,4 +1,4 @@
-"""The catalog: every component of every plugin, found by kind and name."""
+"""The catalog: all components of all plugins, found by kind and name."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Catalog:
-    """All plugins of one host, indexed by kind and name."""
+    """All installed plugins and their components, indexed by kind and name."""
 
     plugins: tuple[Plugin, ...]
-    without: tuple[str, ...] = ()  # the names of those that were switched off
+    without: tuple[str, ...] = ()  # names of the plugins that are switched off
 
     @classmethod
     def installed(cls, without: Iterable[str] = ()) -> Catalog:
-        """The catalog of the plugins installed here, read anew on every call."""
+        """The catalog of the installed plugins, read again on every call."""
         return cls(load_plugins(without), tuple(without))
 
     @cached_property
     def registry(self) -> Registry:
-        """Named compositions, datasets and experiments of the project and its plugins."""
-        from ..registry.schema import read_registry  # pydantic is only for those who ask
+        """Named models, datasets and experiments of the project and its plugins."""
+        from ..registry.schema import read_registry  # importing pydantic takes time
 
         return read_registry(self.plugins)
 
@@ -45,8 +45,8 @@ class Catalog:
 
     @property
     def warnings(self) -> list[str]:
-        """One line for every plugin that is broken and every name that is claimed twice."""
-        broken = [f"plugin {p.title} is ignored: {p.failure}" for p in self.plugins if p.failure]
+        """One line for each broken plugin and for each name that two plugins use."""
+        broken = [f"Plugin {p.title} is ignored: {p.failure}" for p in self.plugins if p.failure]
         return broken + [_clash(claims) for claims in self.components.values() if len(claims) > 1]
 
     def of_kind(self, kind: Kind) -> list[Component]:
@@ -57,7 +57,7 @@ class Catalog:
         )
 
     def find(self, kind: Kind, name: str) -> Component:
-        """The component of that kind and name; an error names the nearest one."""
+        """The component of this kind and name; an error names the nearest one."""
         claims = self.components.get((kind, name), ())
         if len(claims) > 1:
             raise PluginError(_clash(claims))
@@ -67,7 +67,7 @@ class Catalog:
         raise self._switched_off(kind, name) or self._unknown(kind, name, known)
 
     def find_model(self, name: str) -> tuple[Component, Composition | None]:
-        """The model of that name, or the named composition and the model it is made of."""
+        """The model of this name; for a named model, its component and its settings."""
         if ("model", name) in self.components:
             return self.find("model", name), None
         composition = self.registry.models.get(name)
@@ -78,16 +78,16 @@ class Catalog:
         return self.find("model", composition.model), composition
 
     def find_any(self, name: str) -> list[Component]:
-        """All components of that name, whatever their kind."""
+        """All components of this name, of any kind."""
         return [self.find(kind, key) for kind, key in self.components if key == name]
 
     def _switched_off(self, kind: Kind, name: str) -> UsageError | None:
-        """What a user is told of a component that he has switched off himself."""
+        """The error of a component whose plugin the user has switched off."""
         for plugin in load_plugins(self.without, off=True):
             if any((component.kind, component.name) == (kind, name) for component in plugin.components):
                 return UsageError(
                     f"The {kind} '{name}' belongs to plugin {plugin.title}, which is switched off "
-                    f"(--without, ATTNX_WITHOUT): switch it on, or name another {kind}."
+                    f"(--without, ATTNX_WITHOUT). Switch it on, or choose another {kind}."
                 )
         return None
 
@@ -97,7 +97,7 @@ class Catalog:
         if broken and not nearest:
             plugin = broken[0]
             return PluginError(
-                f"Unknown {kind} '{name}'; it may belong to plugin {plugin.title}, "
+                f"Unknown {kind} '{name}'. It may belong to plugin {plugin.title}, "
                 f"which is broken: {plugin.failure}"
             )
         available = ", ".join(sorted(known)) or "none"
@@ -107,6 +107,6 @@ class Catalog:
 def _clash(claims: tuple[Component, ...]) -> str:
     providers = " and ".join(claim.provider for claim in claims)
     return (
-        f"{claims[0].kind} '{claims[0].name}' is provided twice, by {providers}; "
-        f"switch one off with --without {claims[-1].plugin}"
+        f"Two plugins provide the {claims[0].kind} '{claims[0].name}': {providers}. "
+        f"Switch one off, e.g. with --without {claims[-1].plugin}."
     )

@@ -1,4 +1,4 @@
-"""What a class declares, read from its source: neither it nor any package on the way is imported."""
+"""Reads what a class declares from its source, without importing it or its package."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Names = tuple[str, ...]  # of a dotted name
 
 
 class Unreadable(Exception):
-    """The source does not say what it declares until it is run."""
+    """The declared value is known only when the code runs."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,24 +33,24 @@ class _Imported:
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    """A class, or the expression of a value, and the module whose names it is written in."""
+    """A class or an expression, and the module that contains it."""
 
     module: _Module
     node: ast.AST
 
 
 def read_docstring(target: str) -> str:
-    """All that a class says of itself."""
+    """The docstring of a class."""
     return ast.get_docstring(_find_class(target).node) or ""  # type: ignore[arg-type]
 
 
 def read_declaration(target: str, name: str) -> Any:
-    """The value of a class attribute, the class's own or inherited; None where there is none."""
+    """The value of a class attribute, own or inherited; None if there is none."""
     try:
         found = _attribute(_find_class(target), name)
         return None if found is None else _evaluate(found)
-    except RecursionError:  # names that mean each other: Python too would find nothing
-        raise Unreadable(f"'{name}' of '{target}' is defined by itself") from None
+    except RecursionError:  # names that refer to each other
+        raise Unreadable(f"'{name}' of '{target}' is defined in terms of itself") from None
 
 
 def _find_class(target: str) -> _Node:
@@ -73,10 +73,10 @@ def _attribute(owner: _Node, name: str) -> _Node | None:
 
 
 def _lineage(owner: _Node) -> list[_Node | Unreadable]:
-    """The class and those it inherits from, in the order in which Python looks attributes up.
+    """The class and its base classes, in Python's order of attribute lookup.
 
-    A base that is out of reach, such as one of torch, declares nothing. One that cannot be named
-    leaves open what no class before it declares.
+    A base class outside the plugin, e.g. of torch, declares nothing. A base class that cannot be identified
+    makes everything unknown that no class before it declares.
     """
     assert isinstance(owner.node, ast.ClassDef)
     order: list[_Node | Unreadable] = [owner]
@@ -89,12 +89,12 @@ def _lineage(owner: _Node) -> list[_Node | Unreadable]:
         else:
             meant = _meaning(owner.module, names)
             order += _lineage(meant) if meant and isinstance(meant.node, ast.ClassDef) else []
-    # What several of them inherit from comes after them all.
+    # A base class that several share comes after all of them.
     return [one for place, one in enumerate(order) if one not in order[place + 1 :]]
 
 
 def _evaluate(value: _Node) -> Any:
-    """A literal, or what another module, class or constant holds."""
+    """The value of a literal, or of a constant of a module or class."""
     node, module = value.node, value.module
     if isinstance(node, ast.Constant):
         return node.value
@@ -103,7 +103,7 @@ def _evaluate(value: _Node) -> Any:
     names = () if isinstance(node, ast.Subscript) else _dotted(node)
     meant = _meaning(module, names) if names else None
     if meant is None or isinstance(meant.node, ast.ClassDef):
-        raise Unreadable(f"it is not a plain tuple or text {_at(module, node)}")
+        raise Unreadable(f"it is not a literal tuple or string {_at(module, node)}")
     return _evaluate(meant)
 
 
@@ -112,12 +112,12 @@ def _items(item: ast.expr, module: _Module) -> tuple[Any, ...]:
         return (_evaluate(_Node(module, item)),)
     spread = _evaluate(_Node(module, item.value))
     if not isinstance(spread, tuple):
-        raise Unreadable(f"it is not a plain tuple {_at(module, item)}")
+        raise Unreadable(f"it is not a literal tuple {_at(module, item)}")
     return spread
 
 
 def _meaning(module: _Module, names: Names) -> _Node | None:
-    """What a dotted name stands for in a module; None where that is out of reach."""
+    """What a dotted name refers to in a module; None if its source is not available."""
     bound, rest = module.bound.get(names[0]), names[1:]
     if isinstance(bound, _Imported):
         return _imported(_Imported(bound.module, (*bound.names, *rest)))
@@ -141,14 +141,14 @@ def _imported(wanted: _Imported) -> _Node | None:
 def _parse(name: str, file: str) -> _Module:
     try:
         tree = ast.parse(read_source(file))
-    except SyntaxError:  # whoever imports it will be told
+    except SyntaxError:  # importing it raises the error
         return _Module(file, {})
     package = name if os.path.basename(file) == "__init__.py" else name.rpartition(".")[0]
     return _Module(file, _bindings(tree.body, package))
 
 
 def _bindings(body: Iterable[ast.stmt], package: str) -> dict[str, ast.AST | _Imported]:
-    """What every name of a module or class was last bound to."""
+    """The last value bound to each name of a module or class."""
     bound: dict[str, ast.AST | _Imported] = {}
     for statement in _statements(body):
         match statement:
@@ -174,7 +174,7 @@ def _bindings(body: Iterable[ast.stmt], package: str) -> dict[str, ast.AST | _Im
 
 
 def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements of a body, with those that stand under a condition."""
+    """The statements of a body, including those inside if and try."""
     for statement in body:
         yield statement
         if isinstance(statement, ast.If | ast.Try):
@@ -189,7 +189,7 @@ def _resolved(module: str, level: int, package: str) -> str:
 
 
 def _dotted(node: ast.AST) -> Names:
-    """The names of `a.b.C`, whatever is in brackets behind it; empty for anything else."""
+    """The names of `a.b.C` or `a.b.C[...]`; empty for anything else."""
     if isinstance(node, ast.Subscript):
         return _dotted(node.value)
     if isinstance(node, ast.Attribute):

@@ -1,4 +1,4 @@
-"""The plugin host: loads every entry point on its own and says whose fault a failure is."""
+"""Loads plugins, each on its own, so that a broken one is named and the others work."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..errors import PluginError, UsageError, did_you_mean
 from .cards import Card, Component, Kind
 
 HEAVY = ("torch", "transformers", "scipy", "sklearn", "pandas", "matplotlib")
-SLOW = 0.5  # seconds of an import that every command waits for
+SLOW = 0.5  # seconds; every command waits for the imports of plugins
 
 HOOK_OF_KIND: dict[Kind, str] = {
     "task": "attnx_tasks",
@@ -33,7 +33,7 @@ HOOK_OF_KIND: dict[Kind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """One installed plugin and what it announces, or why it cannot."""
+    """An installed plugin with its components, or the reason why it is broken."""
 
     name: str
     distribution: str
@@ -41,7 +41,7 @@ class Plugin:
     components: tuple[Component, ...] = ()
     registry: str = ""
     failure: str = ""
-    slow: str = ""  # what its import costs everybody, where that is much
+    slow: str = ""  # why its import is slow, if it is
 
     @property
     def title(self) -> str:
@@ -51,7 +51,7 @@ class Plugin:
 def load_plugins(
     without: Iterable[str] = (), points: Iterable[EntryPoint] | None = None, *, off: bool = False
 ) -> tuple[Plugin, ...]:
-    """Load every installed plugin but those switched off, or these; a broken one comes with its failure."""
+    """Load all installed plugins except those switched off; with `off`, only those switched off."""
     found = sorted(
         entry_points(group=hookspecs.GROUP) if points is None else points,
         key=lambda point: point.name,
@@ -60,9 +60,10 @@ def load_plugins(
     for name in unwanted - {point.name for point in found}:
         known = [point.name for point in found]
         raise UsageError(
-            f"cannot switch off plugin '{name}': it is not installed.{did_you_mean(name, known)}"
+            f"Cannot switch off plugin '{name}': it is not installed.{did_you_mean(name, known)} "
+            "See 'attnx plugins'."
         )
-    # The metadata of a distribution is parsed whenever it is asked for anything.
+    # Reading any metadata of a distribution parses all of it, so it is done once.
     distributions = {point.dist for point in found}
     named = {dist: (dist.name, dist.version) if dist else ("?", "?") for dist in distributions}
     chosen = (point for point in found if (point.name in unwanted) == off)
@@ -70,7 +71,7 @@ def load_plugins(
 
 
 def load_plugin(point: EntryPoint, distribution: str, version: str) -> Plugin:
-    """Load one entry point into a plugin; whatever goes wrong becomes its failure."""
+    """Load one plugin; any error becomes its `failure`."""
     before, started = set(sys.modules), time.perf_counter()
     try:
         hooks = _register(point)
@@ -87,15 +88,15 @@ def load_plugin(point: EntryPoint, distribution: str, version: str) -> Plugin:
 
 
 def _cost(seconds: float, before: set[str]) -> str:
-    """What is wrong with an import that every command waits for; nothing, mostly."""
+    """Why the import of a plugin is slow; usually an empty string."""
     heavy = [name for name in HEAVY if name in sys.modules and name not in before]
     if heavy:
-        return f"its import brings {', '.join(heavy)}: import it in the components' modules alone"
+        return f"its import loads {', '.join(heavy)}; import them only in the modules of components"
     return f"its import takes {seconds:.1f} s" if seconds > SLOW else ""
 
 
 def _register(point: EntryPoint) -> Any:
-    """Import the plugin into a manager of its own, so that nothing it breaks is shared."""
+    """Import the plugin into its own manager, so that it cannot break others."""
     manager = pluggy.PluginManager(hookspecs.GROUP)
     manager.add_hookspecs(hookspecs)
     _attempt("import failed", lambda: manager.register(point.load(), name=point.name))
@@ -123,7 +124,7 @@ def _call(hooks: Any, hook: str) -> list[Any]:
 
 
 def _attempt(what: str, action: Callable[[], Any]) -> Any:
-    """Run a plugin's own code, which may raise anything at all."""
+    """Run code of a plugin, which may raise anything."""
     try:
         return action()
     except (Exception, SystemExit) as error:

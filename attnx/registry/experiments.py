@@ -1,4 +1,4 @@
-"""What registry.yaml says of a paper's table or figure: the grid behind it, its values and its claims."""
+"""Experiments of registry.yaml: a table or figure of a paper with its grid, values and claims."""
 
 from __future__ import annotations
 
@@ -23,81 +23,83 @@ Names = Annotated[tuple[str, ...], BeforeValidator(_several)]
 
 
 class Column(_Section):
-    """A measured quantity: where a report or a study has it, and in which unit the paper prints it."""
+    """A measured quantity: where to find it in a report or study, and the paper's unit."""
 
-    measure: str  # of a metric or a finding; "accuracy" is the model's own
-    setting: str = ""  # of a finding; {name} is what the row has in a column that is given
+    measure: str  # of a metric or a finding; "accuracy" is that of the model
+    setting: str = ""  # of a finding; {name} is the value of the row in a given column
     explanation: str = ""
     reference: str = ""
-    scale: float = 1.0  # what a printed value is multiplied by to be in our unit
+    scale: float = 1.0  # factor from the paper's unit to ours
     digits: int = Field(2, ge=0)  # decimals in tables
-    given: bool = False  # a setting of the row that the paper names, not a result
+    given: bool = False  # a setting of the row, not a result
 
 
 class Row(_Section):
-    """One cell of the grid, and the values that were printed for it, by column.
+    """One cell of the grid with the published values, by column.
 
-    Where there are several tasks or models, the values are of all of them together.
+    If there are several tasks or models, the values summarise all of them.
     """
 
-    task: Names = ()  # none: that of the experiment
+    task: Names = ()  # empty: the task of the experiment
     model: Names = ()
-    projection: str = ""  # empty: the model's usual one, or one that the study chooses
+    projection: str = ""  # empty: the default of the model or the study
     training: dict[str, Any] = Field(default_factory=dict)
     published: dict[str, float] = Field(default_factory=dict)
 
 
 class Claim(_Section):
-    """What a paper concludes, in words and as a comparison: exactly one of the last four."""
+    """A conclusion of a paper, in words and as one comparison (above, below, greater or higher)."""
 
     says: str
     column: str = ""
-    rows: tuple[str, ...] = ()  # that it is about; none: all
-    above: float | None = None  # the column, in every row
+    rows: tuple[str, ...] = ()  # the rows it covers; empty: all
+    above: float | None = None  # the column is above this value in every row
     below: float | None = None
-    greater: tuple[str, str] | None = None  # the first of two columns, in every row
-    higher: Names = ()  # rows of the column, each above every one of `than`
+    greater: tuple[str, str] | None = None  # the first column is above the second in every row
+    higher: Names = ()  # in this column, each of these rows is above each row of `than`
     than: Names = ()
 
     @model_validator(mode="after")
     def _one_comparison(self) -> Claim:
         given = [self.above is not None, self.below is not None, self.greater is not None, bool(self.higher)]
         if sum(given) != 1:
-            raise ValueError("a claim is one of above, below, greater and higher")
+            raise ValueError("a claim needs exactly one of above, below, greater and higher")
         if bool(self.higher) != bool(self.than):
-            raise ValueError("rows are higher than others: give both higher and than")
+            raise ValueError("higher and than belong together: give both")
         if (self.greater is None) == (not self.column):
-            raise ValueError("a claim is about a column, or about the two of greater")
+            raise ValueError("a claim needs a column, or the two columns of greater")
         return self
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that it compares."""
+        """The columns that the claim compares."""
         return self.greater or (self.column,)
 
     @property
     def named_rows(self) -> tuple[str, ...]:
-        """The rows that it names."""
+        """The rows that the claim names."""
         return (*self.rows, *self.higher, *self.than)
 
 
 class Size(_Section):
-    """How much of an experiment is run, and how long that takes."""
+    """How much of an experiment is run, and how long it takes."""
 
-    tasks: dict[str, str] = Field(default_factory=dict)  # with options, and limits; none: all, whole
-    rows: tuple[str, ...] = ()  # none: all of these tasks
-    study: Names = ()  # with other options than the experiment's
+    tasks: dict[str, str] = Field(
+        default_factory=dict
+    )  # with options and limits; empty: all tasks, full size
+    rows: tuple[str, ...] = ()  # empty: all rows of these tasks
+    study: Names = ()  # the study with other options than those of the experiment
     training: dict[str, Any] = Field(default_factory=dict)
     seeds: str = "0-2"
-    minutes: float | None = None  # on two cores: measured, or reckoned from what is; None: not known
+    minutes: float | None = None  # on two cores, measured or estimated; None: unknown
 
 
 class Experiment(_Section):
     """A table or figure of a paper."""
 
     summary: str
-    source: str  # the paper, and the place in it
-    study: Names = ()  # that make it, or else an evaluation with:
+    source: str  # the paper, and the table or figure
+    study: Names = ()  # studies to run; if empty, an evaluation with:
     metrics: tuple[str, ...] = ()
     explanations: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
@@ -105,11 +107,9 @@ class Experiment(_Section):
     columns: dict[str, Column]
     rows: dict[str, Row]
     claims: tuple[Claim, ...] = ()
-    free: tuple[str, ...] = ()  # options of task and model in which ours may differ from the paper's
-    draws: tuple[
-        str, ...
-    ] = ()  # metrics whose curves are drawn: the course of training by row, others together
-    ours: tuple[str, ...] = ()  # what the paper does not say, and we chose
+    free: tuple[str, ...] = ()  # options of task and model that may differ from the paper
+    draws: tuple[str, ...] = ()  # metrics whose curves are drawn; training curves are drawn by row
+    ours: tuple[str, ...] = ()  # choices of ours that the paper leaves open
     small: Size = Size()
     paper: Size = Size()
 
@@ -118,31 +118,31 @@ class Experiment(_Section):
         wanted = {name for row in self.rows.values() for name in row.published}
         wanted |= {name for claim in self.claims for name in claim.columns}
         for name in wanted - self.columns.keys():
-            raise ValueError(f"'{name}' is not one of its columns")
+            raise ValueError(f"'{name}' is not a column of the experiment")
         named = {name for claim in self.claims for name in claim.named_rows}
         for name in (named | {*self.small.rows, *self.paper.rows}) - self.rows.keys():
-            raise ValueError(f"'{name}' is not one of its rows")
+            raise ValueError(f"'{name}' is not a row of the experiment")
         tasks = {task.partition(":")[0] for row in self.rows.values() for task in self.tasks(row)}
         sized = {task.partition(":")[0] for size in (self.small, self.paper) for task in size.tasks}
         for name in sized - tasks:
-            raise ValueError(f"'{name}' is not one of its tasks")
+            raise ValueError(f"'{name}' is not a task of the experiment")
         return self
 
     def size(self, name: SizeName) -> Size:
-        """How much is run of it at that size."""
+        """What is run at this size."""
         return self.small if name == "small" else self.paper
 
     def tasks(self, row: Row) -> tuple[str, ...]:
-        """The tasks that a row is about."""
+        """The tasks of a row."""
         return row.task or self.task
 
     def value(self, row: Row, column: str) -> float | None:
-        """What was published of a row, in our unit."""
+        """The published value of a row, in our unit."""
         printed = row.published.get(column)
         return None if printed is None else self.columns[column].scale * printed
 
     def filled(self, text: str, row: Row) -> str:
-        """A text with what the row has in columns that are given, as {name}."""
+        """A text in which {name} is replaced by the row's value in that given column."""
         given = ((name, self.value(row, name)) for name, column in self.columns.items() if column.given)
         for name, value in given:
             text = text.replace(f"{{{name}}}", "" if value is None else f"{value:g}")

@@ -1,21 +1,21 @@
-"""YAML that anybody may have written, read as plain data within limits."""
+"""Reads YAML from untrusted files as plain data, within limits."""
 
 from __future__ import annotations
 
 from typing import Any
 
 MOST_CHARACTERS = 4_000_000
-MOST_NODES = 200_000  # with every alias written out
+MOST_NODES = 200_000  # counting every alias in full
 DEEPEST = 50
 
 
 def load_yaml(text: str) -> Any:
-    """Texts, numbers, truth values, lists and mappings; ValueError, in one line, for all else.
+    """Strings, numbers, booleans, lists and mappings; a ValueError of one line for anything else.
 
-    A date is a text. Limits are checked on the stream of events, which grows by no recursion: what is
-    nested too deep, or expands too far, never reaches the composer.
+    A date is a string. Limits are checked on the stream of events, without recursion, so that a document
+    that is nested too deep or expands too far is never built.
     """
-    import yaml  # a list of what is installed would take a fifth longer
+    import yaml  # `attnx list` would take a fifth longer
 
     if len(text) > MOST_CHARACTERS:
         raise ValueError(f"it has {len(text)} characters, more than {MOST_CHARACTERS}")
@@ -33,7 +33,7 @@ def load_yaml(text: str) -> Any:
 def _check_events(text: str) -> None:
     import yaml
 
-    sizes, names, known = [1], [""], {}  # of the collections that are open, and of what has an anchor
+    sizes, names, known = [1], [""], {}  # sizes and anchors of open collections, and sizes of anchors
     for event in yaml.parse(text, Loader=yaml.CSafeLoader):
         if isinstance(event, yaml.CollectionStartEvent):
             sizes.append(1)
@@ -46,13 +46,13 @@ def _check_events(text: str) -> None:
             sizes[-1] += size
         elif isinstance(event, yaml.AliasEvent):
             if event.anchor not in known:
-                raise yaml.YAMLError(f"alias '{event.anchor}' stands for nothing, or for itself")
+                raise yaml.YAMLError(f"alias '{event.anchor}' is undefined or refers to itself")
             sizes[-1] += known[event.anchor]
         elif isinstance(event, yaml.ScalarEvent):
             known[event.anchor or ""] = 1
             sizes[-1] += 1
         if sizes[-1] > MOST_NODES:
-            raise yaml.YAMLError(f"more than {MOST_NODES} values, with aliases written out")
+            raise yaml.YAMLError(f"more than {MOST_NODES} values, counting aliases in full")
 
 
 def _loader() -> Any:
@@ -76,4 +76,4 @@ def _check_plain(value: Any) -> None:
         for inner in value:
             _check_plain(inner)
     elif not isinstance(value, str | int | float | None):
-        raise ValueError(f"a {type(value).__name__} is neither text, number, list nor mapping")
+        raise ValueError(f"a {type(value).__name__} is not a string, number, list or mapping")

@@ -1,4 +1,4 @@
-"""registry.yaml: choices, and facts about the outside world, that code cannot know."""
+"""The schema of registry.yaml: defaults, named models, datasets, experiments and audit results."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ..errors import PluginError
+from ..errors import AttnxWarning, PluginError
 from .datasets import Dataset
 from .experiments import Experiment
 from .text import parse_yaml, registry_texts
@@ -23,7 +23,7 @@ class _Section(BaseModel):
 
 
 class Composition(_Section):
-    """A model people say by name: a model component with its choices made."""
+    """A named model: a model component with its options, projection and training settings."""
 
     model: str
     summary: str
@@ -34,22 +34,22 @@ class Composition(_Section):
 
 
 class Defaults(_Section):
-    """What is taken where a request does not say; empty: it must say."""
+    """Defaults of a request; an empty one must be given."""
 
     task: str = ""
     projection: str = ""
-    explanations: tuple[str, ...] = ()  # the first that a model can give; the very first is its attention
-    baselines: tuple[str, ...] = ()  # importance methods of every report; verdicts compare with the first
+    explanations: tuple[str, ...] = ()  # the first that a model supports; the first of all is its attention
+    baselines: tuple[str, ...] = ()  # in every report; verdicts compare with the first
 
 
 class AuditCases(_Section):
-    """What metrics are audited on: texts whose deciding units are known, models, and explanations."""
+    """Cases of the audit: tasks whose important units are known, models, and explanations."""
 
     tasks: tuple[str, ...]
     models: tuple[str, ...]
-    deception: float  # weight of the penalty that makes attention lie
+    deception: float  # weight of the penalty that makes attention misleading
     right: str
-    degraded: tuple[str, ...]  # step by step, until nothing right is left
+    degraded: tuple[str, ...]  # from slightly wrong to completely wrong
     uninformative: tuple[str, ...]
     wrong: tuple[str, ...]
 
@@ -59,7 +59,7 @@ class AuditCases(_Section):
 
     @property
     def ladder(self) -> tuple[tuple[str, ...], ...]:
-        """From right to wrong; of those degraded the first alone is surely above the uninformative."""
+        """From right to wrong; only the first degraded one is certainly better than uninformative ones."""
         return ((self.right,), self.degraded[:1], self.uninformative, self.wrong)
 
     @property
@@ -68,9 +68,9 @@ class AuditCases(_Section):
 
 
 class Audited(_Section):
-    """What the audit found of a metric."""
+    """The audit result of a metric."""
 
-    inversions: int = Field(ge=0)  # comparisons in which it preferred what is known to be wrong
+    inversions: int = Field(ge=0)  # comparisons in which it preferred the wrong explanation
     comparisons: int = Field(ge=0)
 
     @property
@@ -79,10 +79,10 @@ class Audited(_Section):
 
 
 class Registry(_Section):
-    """Everything registry.yaml and the fragments of plugins hold."""
+    """The content of registry.yaml and of the registry fragments of plugins."""
 
     schema_: Literal[1] = Field(alias="schema")
-    defaults: Defaults = Defaults()  # the project's alone
+    defaults: Defaults = Defaults()  # only in registry.yaml, not in fragments
     models: dict[str, Composition] = Field(default_factory=dict)
     experiments: dict[str, Experiment] = Field(default_factory=dict)
     datasets: dict[str, Dataset] = Field(default_factory=dict)
@@ -91,24 +91,24 @@ class Registry(_Section):
 
 
 def read_registry(plugins: Iterable[Plugin]) -> Registry:
-    """Read the project's registry and every plugin's fragment, and join them."""
+    """Read registry.yaml and the fragments of all plugins, and join them."""
     plugins = tuple(plugins)
     (path, text), *fragments = registry_texts(plugins)
     joined = parse_registry(text, path)
-    for origin, fragment in fragments:  # one that is wrong is left out alone
+    for origin, fragment in fragments:  # a broken fragment does not affect the others
         try:
             joined = _join(joined, parse_registry(fragment, origin), origin)
         except PluginError as error:
-            warnings.warn(f"{error}; all that this plugin says in it is ignored", stacklevel=2)
+            warnings.warn(f"{error}; this plugin's registry entries are ignored.", AttnxWarning, stacklevel=2)
     names = {c.name for plugin in plugins for c in plugin.components if c.kind == "model"}
     for name in names & set(joined.models):
-        raise PluginError(f"{path}: models.{name}: a composition may not have the name of a component")
+        raise PluginError(f"{path}: models.{name}: a named model must not have the name of a component")
     return joined
 
 
-@lru_cache(maxsize=64)  # a worker asks for every cell, and a tenth of a second is long then
+@lru_cache(maxsize=64)  # a worker needs it for every cell, and parsing takes a tenth of a second
 def parse_registry(text: str, origin: str) -> Registry:
-    """Parse and validate registry text; an error carries the file and the key path."""
+    """Parse and validate registry text; an error names the file and the key."""
     try:
         return Registry.model_validate(parse_yaml(text, origin))
     except ValidationError as error:
@@ -120,11 +120,11 @@ def parse_registry(text: str, origin: str) -> Registry:
 def _join(first: Registry, second: Registry, origin: str) -> Registry:
     for section in ("models", "experiments", "datasets", "audit"):
         for name in getattr(first, section).keys() & getattr(second, section).keys():
-            raise PluginError(f"{origin}: registry entry {section}.{name} is given twice")
+            raise PluginError(f"{origin}: registry entry {section}.{name} is defined twice")
     if second.defaults != Defaults():
-        raise PluginError(f"{origin}: defaults: a plugin has none")
+        raise PluginError(f"{origin}: defaults: not allowed in a plugin")
     if first.audit_cases and second.audit_cases:
-        raise PluginError(f"{origin}: registry entry audit_cases is given twice")
+        raise PluginError(f"{origin}: registry entry audit_cases is defined twice")
     return Registry(
         schema=first.schema_,
         defaults=first.defaults,

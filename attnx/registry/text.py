@@ -1,4 +1,4 @@
-"""The text of registry.yaml and of plugins' fragments, read without the cost of validating it."""
+"""Reads the text of registry.yaml and of plugins' fragments, without the cost of validation."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from .plain_yaml import load_yaml
 if TYPE_CHECKING:
     from ..host.plugins import Plugin
 
-_SAYING = re.compile(r"\s*[^#\s]")
+_NOT_BLANK = re.compile(r"\s*[^#\s]")
 _TOP = re.compile(r"(\w+):(?: +([^#\s].*))?$")
 _ENTRY = re.compile(r"  ([A-Za-z][\w.+-]*):$")
-# One sentence with a full stop on one line: neither a quotation nor the beginning of a longer text.
+# One sentence with a full stop on one line: not quoted, and not continued on the next line.
 _SUMMARY = re.compile(r"    summary: (?!.*(?:: | #))([A-Za-z].* .*\.)$")
 
 
 def registry_path() -> Path:
-    """Where registry.yaml is: named by ATTNX_REGISTRY, packaged, or at the root of a checkout."""
+    """The path of registry.yaml: ATTNX_REGISTRY, inside the package, or at the root of a checkout."""
     package = Path(__file__).parent.parent
     given = os.environ.get("ATTNX_REGISTRY")
     packaged = package / "registry.yaml"
@@ -30,12 +30,12 @@ def registry_path() -> Path:
 
 
 def registry_texts(plugins: Iterable[Plugin]) -> list[tuple[str, str]]:
-    """Where each registry text comes from, and the text: the project's first, then the plugins'."""
+    """The origin and text of registry.yaml, then of the fragments of plugins."""
     path = registry_path()
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
-        raise PluginError(f"cannot read registry {path}: {error.strerror}") from error
+        raise PluginError(f"Cannot read registry '{path}': {error.strerror}.") from error
     except UnicodeDecodeError as error:
         raise PluginError(f"{path}: not valid UTF-8: {error}") from error
     fragments = [(f"registry of plugin {p.title}", p.registry) for p in plugins if p.registry]
@@ -43,7 +43,7 @@ def registry_texts(plugins: Iterable[Plugin]) -> list[tuple[str, str]]:
 
 
 def parse_yaml(text: str, origin: str) -> Any:
-    """YAML as plain data; an error says where the text came from."""
+    """YAML as plain data; an error names its origin."""
     try:
         return load_yaml(text)
     except ValueError as error:
@@ -51,7 +51,7 @@ def parse_yaml(text: str, origin: str) -> Any:
 
 
 def summaries(plugins: Iterable[Plugin], section: str) -> dict[str, str] | None:
-    """Names and summaries of a section, or None where the text has not even that shape."""
+    """Names and summaries of a section; None if the text does not have that structure."""
     found: dict[str, str] = {}
     for origin, text in registry_texts(plugins):
         scanned = scan_summaries(text, section)
@@ -63,10 +63,10 @@ def summaries(plugins: Iterable[Plugin], section: str) -> dict[str, str] | None:
 
 
 def scan_default(name: str) -> str:
-    """A default as registry.yaml has it on a line of its own, for a help page; nothing where it has not."""
+    """A default of registry.yaml for a help text; empty if it is not found."""
     try:
         text = registry_path().read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):  # to be complained of when it is needed
+    except (OSError, UnicodeDecodeError):  # the error is raised when it is needed
         return ""
     section = re.search(r"^defaults:\n((?:[ #].*\n|\n)*)", text, re.MULTILINE)
     found = section and re.search(rf"^  {name}: +(\[[^\]]*\]|[\w.+:=-]+)", section[1], re.MULTILINE)
@@ -74,10 +74,10 @@ def scan_default(name: str) -> str:
 
 
 def scan_summaries(text: str, section: str) -> dict[str, str] | None:
-    """Names and summaries of a section that is laid out as the project's own registry, otherwise None."""
+    """Names and summaries of a section, read line by line; None if its layout is not the usual one."""
     found: dict[str, str] = {}
     here = name = above = ""
-    for line in filter(_SAYING.match, text.splitlines()):
+    for line in filter(_NOT_BLANK.match, text.splitlines()):
         top, entry, summary = _TOP.match(line), _ENTRY.match(line), _SUMMARY.match(line)
         if top:
             here, name = top[1], ""

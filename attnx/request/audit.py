@@ -1,4 +1,4 @@
-"""From the cases of the registry to plans: what an audit trains and asks, judged before anything heavy."""
+"""Plans an audit of metrics from the cases of the registry, before anything is trained."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from .spec import RunSpec
 
 @dataclass(frozen=True)
 class AuditPlan:
-    """Every model on every task, honest and deceived, with all explanations and metrics to be asked."""
+    """Every model on every task, honest and deceptive, with all explanations and metrics to test."""
 
     cases: AuditCases
-    own: str  # what honest, deceived and randomised models are compared by
+    own: str  # the explanation by which honest, deceptive and randomised models are compared
     tasks: tuple[str, ...]
     seeds: tuple[int, ...]
     device: str
@@ -31,7 +31,9 @@ def plan_audit(
     """Resolve an audit of these metrics, or of all that apply."""
     cases = catalog.registry.audit_cases
     if cases is None:
-        raise UsageError("The registry has no 'audit_cases': there is nothing whose answer is known.")
+        raise UsageError(
+            "The registry has no section 'audit_cases', so no case with a known answer is available."
+        )
     own = catalog.registry.defaults.explanations[0]
     asked = {"explanations": (*cases.explanations, own), "seeds": tuple(seeds), "device": device}
     plans = {}
@@ -49,7 +51,7 @@ def plan_audit(
 
 
 def _applicable(spec: Mapping[str, object], catalog: Catalog) -> tuple[str, ...]:
-    """Every metric that can be had of a task and a model, whatever it costs."""
+    """Every metric that applies to a task and a model, whatever it costs."""
     plan = resolve(RunSpec.model_validate(spec), catalog)
     provided = {*plan.task.provides, *plan.model.provides, "reference"}
     return tuple(c.name for c in catalog.of_kind("metric") if provided.issuperset(c.needs))

@@ -1,4 +1,4 @@
-"""The metrics of a run, and what they compare with: those that are named, or a choice of those that apply."""
+"""Chooses the metrics and references of a run: those that are named, or defaults that apply."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from ..host.catalog import Catalog
 from .plan import Part
 from .spec import Choice, RunSpec
 
-ALL, NONE = "all", "none"  # names that stand for a choice of metrics
+ALL, NONE = "all", "none"  # names that stand for a set of metrics
 
 Find = Callable[[Choice], Part]
 
 
-def quality_alone(spec: RunSpec) -> bool:
-    """Whether a run is asked to measure nothing but the model's quality."""
+def only_quality(spec: RunSpec) -> bool:
+    """Whether a run measures only the quality of the model."""
     names = [choice.name for choice in spec.metrics]
     if NONE in names and len(names) > 1:
-        raise UsageError(f"Metric '{NONE}' leaves no other: give it alone, or leave it out.")
+        raise UsageError(f"--metric {NONE} excludes all other metrics. Remove it, or the others.")
     return names == [NONE]
 
 
 def choose_metrics(spec: RunSpec, catalog: Catalog, provided: Set[str], find: Find) -> tuple[Part, ...]:
-    """The metrics that are named; every one that applies for `all`; those of a plain run for no name."""
-    if quality_alone(spec):
+    """The named metrics; all that apply for `all`; the standard set if none is named."""
+    if only_quality(spec):
         return ()
     named = tuple(find(choice) for choice in spec.metrics if choice.name != ALL)
     if len(named) == len(spec.metrics) > 0:
@@ -44,9 +44,9 @@ def choose_metrics(spec: RunSpec, catalog: Catalog, provided: Set[str], find: Fi
 def choose_references(
     spec: RunSpec, metrics: Sequence[Part], catalog: Catalog, provided: Set[str]
 ) -> tuple[Choice, ...]:
-    """The references that are named, or the usual ones of the metrics.
+    """The named references, or those that the metrics recommend.
 
-    For a metric that was not named these are the ones that apply.
+    For metrics that were not named themselves, only references that apply are used.
     """
     named = {choice.name for choice in spec.metrics}
     demanded = [
@@ -60,6 +60,6 @@ def choose_references(
 
 
 def applicable_references(metrics: Sequence[Part], catalog: Catalog, provided: Set[str]) -> list[str]:
-    """What metrics recommend to compare with, as far as it is installed and applies."""
+    """The references that metrics recommend, if they are installed and apply."""
     applicable = {c.name for c in catalog.of_kind("importance") if provided >= {*c.needs}}
     return [name for part in metrics for name in part.recommends if name in applicable]

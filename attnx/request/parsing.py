@@ -1,4 +1,4 @@
-"""From what a person typed, or wrote in a file, to a spec."""
+"""Reads a spec from command line options and from a YAML file."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .spec import Choice, Limit, Options, RunSpec
 MOST_SEEDS = 10_000
 
 
-def read_request(asked: dict[str, Any], file: Path | None) -> RunSpec:
-    """The spec of a file, with what was asked on the command line in its place."""
-    fields = {**read_fields(file, RunSpec), **asked} if file else dict(asked)
+def read_request(given: dict[str, Any], file: Path | None) -> RunSpec:
+    """The spec of a file; options of the command line replace its fields."""
+    fields = {**read_fields(file, RunSpec), **given} if file else dict(given)
     if isinstance(fields.get("seeds"), str):
         fields["seeds"] = parse_seeds(fields["seeds"])
     if isinstance(fields.get("limit"), str | int):
@@ -31,30 +31,41 @@ def validated(origin: str = "", **fields: Any) -> RunSpec:
     try:
         return RunSpec.model_validate(fields)
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise UsageError(f"Bad value for {origin}{key}: {first['msg']}.") from error
+        raise UsageError(f"Bad value {field_error(error, origin)}") from error
+
+
+def field_error(error: ValidationError, origin: str = "") -> str:
+    """The first wrong field of a validation error: its value, its name and all that it may be."""
+    first, *others = error.errors()
+    depth = len(first["loc"])
+    same = [other for other in others if other["loc"][: depth - 1] == first["loc"][: depth - 1] and depth > 1]
+    reasons = dict.fromkeys(one["msg"] for one in (first, *same) if one["input"] == first["input"])
+    union = len(reasons) > 1
+    key = ".".join(str(part) for part in first["loc"][: depth - 1 if union else depth])
+    return f"{first['input']!r} for {origin}{key}: {', or '.join(reasons)}."
 
 
 def parse_seeds(text: str) -> tuple[int, ...]:
-    """Read 0,1,2 or 0-9, or a mixture."""
+    """Read seeds, e.g. 0,1,2 or 0-9 or 0-2,7."""
     seeds: list[int] = []
     try:
         for part in text.split(","):
             first, dash, last = part.partition("-")
             last = last if dash else first
             if int(last) - int(first) >= MOST_SEEDS:
-                raise UsageError(f"Seeds '{text}' are too many: a run has at most {MOST_SEEDS}.")
+                raise UsageError(f"Seeds '{text}' are too many: the maximum is {MOST_SEEDS}.")
             seeds += range(int(first), int(last) + 1)
     except ValueError as error:
-        raise UsageError(f"Cannot read seeds '{text}': give 0,1,2 or 0-9.") from error
-    if not seeds or len(set(seeds)) < len(seeds):
-        raise UsageError(f"Seeds '{text}' must be at least one number, none of them twice.")
+        raise UsageError(f"Cannot read seeds '{text}'. Write e.g. 0,1,2 or 0-9.") from error
+    if not seeds:
+        raise UsageError(f"Seeds '{text}' are empty: the first number must not be above the last.")
+    if len(set(seeds)) < len(seeds):
+        raise UsageError(f"Seeds '{text}' name a seed twice.")
     return tuple(seeds)
 
 
 def read_fields(path: Path, of: type[Options]) -> dict[str, Any]:
-    """The fields of a YAML file, all of which that class has."""
+    """The fields of a YAML file; a key that the class does not have is refused."""
     try:
         fields = load_yaml(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -62,7 +73,7 @@ def read_fields(path: Path, of: type[Options]) -> dict[str, Any]:
     except ValueError as error:
         raise UsageError(f"Spec '{path}' is not valid YAML: {error}.") from error
     if not isinstance(fields, dict):
-        raise UsageError(f"Spec '{path}' must be a mapping, as 'seeds: [0, 1]'.")
+        raise UsageError(f"Spec '{path}' must be a mapping of keys to values, e.g. 'seeds: [0, 1]'.")
     known = list(of.model_fields)
     for key in fields:
         if key not in known:
@@ -73,12 +84,12 @@ def read_fields(path: Path, of: type[Options]) -> dict[str, Any]:
 
 
 def read_seeds(seeds: Any) -> tuple[int, ...]:
-    """Seeds as a person gives them in Python: a text or several numbers, and not a single one."""
+    """Seeds given in Python: a string or several numbers; a single number is refused as ambiguous."""
     if isinstance(seeds, str):
         return parse_seeds(seeds)
     if isinstance(seeds, int):
         raise UsageError(
-            f"seeds={seeds} can be read in two ways: give range({seeds}) for {seeds} seeds, "
-            f"or [{seeds}] for the seed {seeds}."
+            f"seeds={seeds} is ambiguous: write range({seeds}) for {seeds} seeds, "
+            f"or [{seeds}] for the one seed {seeds}."
         )
     return tuple(seeds)

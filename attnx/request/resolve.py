@@ -1,6 +1,6 @@
-"""From a spec to a plan: every name found, every option checked, every pairing judged.
+"""Turns a spec into a plan: finds every component, checks every option and every combination.
 
-Nothing here imports a component's code, so a bad request is refused at once.
+Nothing here imports the code of a component, so a bad request is refused at once. `refusals` has the words.
 """
 
 from __future__ import annotations
@@ -9,20 +9,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..errors import PluginError, UsageError
-from ..host.cards import CAPABILITIES, Component, Kind
+from ..errors import UsageError
+from ..host.cards import Component, Kind
 from ..host.catalog import Catalog
 from ..registry.schema import Composition
-from .choices import NONE, choose_metrics, choose_references, quality_alone
+from . import refusals
+from .choices import NONE, choose_metrics, choose_references, only_quality
 from .objects import Objects, given_part
 from .plan import Part, Plan
 from .spec import Choice, Options, RunSpec, Training, validate_options
 
-_OF_MODELS = ("attention", "reattend", "projection", "gradient", "hidden", "decode", "deletion")
-
 
 def resolve(spec: RunSpec, catalog: Catalog, objects: Objects | None = None) -> Plan:
-    """Find and check everything a spec names; refuse what cannot work, with the reason."""
+    """Find and check everything that a spec names; refuse what cannot work, with the reason."""
     finder = _Finder(catalog, objects or {})
     usual = catalog.registry.defaults
     task = finder.part("task", spec.task or _usual("task", usual.task))
@@ -32,8 +31,8 @@ def resolve(spec: RunSpec, catalog: Catalog, objects: Objects | None = None) -> 
         _require("training with deception", needed, {*task.provides, *model.provides}, task, model, catalog)
     if training.entropy:
         _require("training with entropy", ("attention",), model.provides, task, model, catalog)
-    asked = spec.explanations or [finder.usual_explanation(model)]
-    explanations = tuple(finder.part("importance", choice) for choice in asked)
+    chosen = spec.explanations or [finder.usual_explanation(model)]
+    explanations = tuple(finder.part("importance", choice) for choice in chosen)
     baselines = tuple(
         finder.part("importance", Choice(name=name))
         for name in usual.baselines
@@ -45,16 +44,12 @@ def resolve(spec: RunSpec, catalog: Catalog, objects: Objects | None = None) -> 
         finder.part("importance", choice) for choice in choose_references(spec, metrics, catalog, provided)
     )
     provided |= {"reference"} if references else set()
-    if not metrics and not quality_alone(spec):
-        raise UsageError(f"No installed metric applies to task '{task.label}' with model '{model.label}'.")
+    if not metrics and not only_quality(spec):
+        raise refusals.no_metric(task, model)
     for part in (task, model, *explanations, *references, *metrics):
         _require(f"{part.kind} '{part.label}'", part.needs, provided, task, model, catalog)
     if spec.references and not any("reference" in metric.needs for metric in metrics):
-        comparing = [c.name for c in catalog.of_kind("metric") if "reference" in c.needs]
-        raise UsageError(
-            f"No metric compares with the reference '{references[0].label}': leave it out, or ask for one "
-            f"that does. These do: {', '.join(comparing) or 'none installed'}."
-        )
+        raise refusals.unused_reference(references[0], catalog)
     _distinct("explanation", explanations)
     _distinct("reference", references)
     _distinct("metric", metrics)
@@ -81,17 +76,20 @@ def resolve(spec: RunSpec, catalog: Catalog, objects: Objects | None = None) -> 
 
 
 def _usual(what: str, name: str) -> Choice:
-    """The default of the registry."""
+    """The default that the registry names; refused if it names none."""
     if not name:
-        raise UsageError(f"No {what} is named, and the registry has no default: give one with --{what}.")
+        raise refusals.no_default(what)
     return Choice.parse(name)
 
 
 def _inversions(metrics: Iterable[Part], catalog: Catalog) -> dict[str, float]:
-    """The share of the audit's comparisons in which each metric preferred what is known to be wrong."""
+    """The share of comparisons in the audit in which each metric preferred the wrong explanation."""
     audited = catalog.registry.audit
-    names = [part.component.name for part in metrics if part.component]
-    return {name: audited[name].share for name in names if name in audited}
+    return {
+        part.label: audited[part.component.name].share
+        for part in metrics
+        if part.component and part.component.name in audited
+    }
 
 
 @dataclass(frozen=True)
@@ -106,10 +104,10 @@ class _Finder:
         return _part(self.catalog.find(kind, choice.name), choice)
 
     def model(self, spec: RunSpec, task: Part) -> tuple[Part, Part | None, Training]:
-        """The model with its projection and training: the user's word before any default's."""
+        """The model with its projection and training; what the user gives replaces defaults."""
         usual = next(iter(task.component.card.recommends), "") if task.component else ""
         if spec.model is None and not usual:
-            raise UsageError(f"Task '{task.label}' recommends no model: name one with --model.")
+            raise refusals.no_recommended_model(task)
         choice = spec.model or Choice(name=usual)
         given = self.objects.get(("model", choice.name))
         if given is not None and not isinstance(given.thing, type):
@@ -133,39 +131,29 @@ class _Finder:
         return model, self._projection(model, spec, projection), options
 
     def usual_explanation(self, model: Part) -> Choice:
-        """The first usual explanation that a model can give."""
+        """The first default explanation that a model supports."""
         usual = self.catalog.registry.defaults.explanations or ("",)
         for choice in (_usual("explanation", name) for name in usual):
             if set(model.provides).issuperset(self.part("importance", choice).needs):
                 return choice
-        raise UsageError(
-            f"Model '{model.label}' gives none of the usual explanations ({', '.join(usual)}): name one "
-            "with --explanation."
-        )
+        raise refusals.no_usual_explanation(model, usual)
 
     def _projection(self, model: Part, spec: RunSpec, usual: str) -> Part | None:
-        """The user's or the usual one; none for a model that has no use for one."""
+        """The given projection or the default one; None for a model without a choice of projection."""
         if "projection" in model.provides:
             usual = usual or self.catalog.registry.defaults.projection
             return self.part("projection", spec.projection or _usual("projection", usual))
         if spec.projection is not None:
-            raise UsageError(
-                f"Model '{model.label}' does not provide {CAPABILITIES['projection']} ('projection'): "
-                "give it none."
-            )
+            raise refusals.projection_not_used(model)
         return None
 
     def _ready(self, name: str, model: Any, spec: RunSpec) -> tuple[Part, Part | None, Training]:
-        """A trained model as it is, with its own projection."""
+        """A trained model with its own projection; it is not trained again."""
         if spec.projection is not None or spec.training:
             what = "projection" if spec.projection is not None else "training"
-            raise UsageError(f"'{name}' is a trained model and is measured as it is: give it no {what}.")
+            raise refusals.already_trained(name, what)
         if len(spec.seeds) > 1:
-            count = len(spec.seeds)
-            raise UsageError(
-                f"'{name}' is one trained model, which {count} seeds would count {count} times. "
-                "Give one seed, or the model's class, which is trained with each."
-            )
+            raise refusals.one_model_for_seeds(name, len(spec.seeds))
         part = given_part("model", name, model)
         if "projection" not in part.provides:
             return part, None, Training()
@@ -173,21 +161,21 @@ class _Finder:
 
 
 def _check_composition(component: Component, composition: Composition) -> None:
-    """Blame the registry, not the user, for a composition that does not fit its model."""
+    """Report a named model that does not fit its component as an error of the registry, not of the user."""
     try:
         _part(component, Choice(name=component.name, options=composition.options))
         validate_options(Training, composition.training, "training")
     except UsageError as error:
-        raise PluginError(f"the registry's composition of '{composition.model}' is wrong: {error}") from error
+        raise refusals.broken_composition(composition.model, error) from error
 
 
 def find_part(catalog: Catalog, kind: Kind, choice: Choice, objects: Objects | None = None) -> Part:
-    """One component by itself, with its options checked."""
+    """One component with its options checked."""
     return _Finder(catalog, objects or {}).part(kind, choice)
 
 
 def require_capabilities(part: Part, plan: Plan, catalog: Catalog) -> None:
-    """Refuse a part that needs what the plan's task and model do not give."""
+    """Refuse a part that needs what the task and model of a plan do not provide."""
     provided = {*plan.task.provides, *plan.model.provides}
     _require(f"{part.kind} '{part.label}'", part.needs, provided, plan.task, plan.model, catalog)
 
@@ -207,46 +195,18 @@ def _require(
 ) -> None:
     for need in needs:
         if need not in provided:
-            words = f"{CAPABILITIES[need]} ('{need}')" if need in CAPABILITIES else f"'{need}'"
-            providers = [
-                component.name
-                for kind in ("task", "model")
-                for component in catalog.of_kind(kind)
-                if need in _usually_provides(component)
-            ]
-            remedy = (
-                "Give one with --reference."
-                if need == "reference"
-                else (f"These do: {', '.join(providers) or 'none installed'}.")
-            )
-            if model.component is None and need in _OF_MODELS:
-                remedy += f" If your model can, declare '{need}' in its provides."
-            raise UsageError(
-                f"{what} needs {words}, which task '{task.label}' with model "
-                f"'{model.label}' does not give. {remedy}"
-            )
-
-
-def _usually_provides(component: Component) -> tuple[str, ...]:
-    """What a component provides with its default options; those of a user's choosing are not known."""
-    try:
-        provides, options, demanding = component.provides, component.load_options(), component.demanding
-    except PluginError:  # of a component that nobody asked for
-        return ()
-    if options is None or demanding:
-        return provides
-    return (*provides, *options().also_provides)
+            raise refusals.lacks(what, need, task, model, catalog)
 
 
 def _distinct(what: str, parts: tuple[Part, ...]) -> None:
     labels = [part.label for part in parts]
     for label in labels:
         if labels.count(label) > 1:
-            raise UsageError(f"The {what} '{label}' is asked for twice.")
+            raise refusals.asked_twice(what, label)
 
 
 def _spelled_out(plan: Plan) -> Plan:
-    """The plan with a spec in which every default is written, so that equal runs have equal specs."""
+    """The plan with every default written into its spec, so that equal runs have equal specs."""
     spec = plan.spec.model_copy(
         update={
             "task": plan.task.choice,

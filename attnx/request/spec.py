@@ -1,4 +1,4 @@
-"""What a run is asked to do, as data: validated once, then frozen."""
+"""The settings of a run as data: validated once, then frozen."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from pydantic import (
     model_validator,
 )
 
-from ..errors import UsageError
+from ..errors import UsageError, did_you_mean
 
 
 class Options(BaseModel):
-    """The options of a component: subclass it, give every field a type, a default and a description.
+    """The options of a component: subclass it and give every field a type, a default and a description.
 
-    The values of a tuple are joined by + on a command line, as kernels=1+3+5.
+    On the command line, the values of a tuple are joined by +, e.g. kernels=1+3+5.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    # Of a model: options that say what is read of it and that its training does not depend on.
+    # Options of a model that only choose what is read from it; training does not depend on them.
     reading: ClassVar[tuple[str, ...]] = ()
 
     @property
     def also_needs(self) -> tuple[str, ...]:
-        """What a component needs with these options, beside what its class declares."""
+        """What a component needs with these options, in addition to what its class declares."""
         return ()
 
     @property
     def also_provides(self) -> tuple[str, ...]:
-        """What a component provides with these options, beside what its class declares."""
+        """What a component provides with these options, in addition to what its class declares."""
         return ()
 
     @model_validator(mode="before")
@@ -66,14 +66,16 @@ class Choice(Options):
         name, _, rest = text.partition(":")
         if name.strip().endswith(".py"):
             raise UsageError(
-                f"'{text}' is no name of a component: an object of your own is given in Python, as "
+                f"'{text}' is a file, not the name of a component. Use objects of your own in Python: "
                 "attnx.evaluate(task, model)."
             )
         options: dict[str, Any] = {}
         for item in filter(None, rest.split(",")):
             key, equals, value = item.partition("=")
             if not equals or not key.strip():
-                raise UsageError(f"Cannot read '{item}' in '{text}': options are key=value,key=value.")
+                raise UsageError(
+                    f"Cannot read '{item}' in '{text}'. Write options as NAME:key=value,key=value."
+                )
             if key.strip() in options:
                 raise UsageError(f"Option '{key.strip()}' is given twice in '{text}'.")
             options[key.strip()] = value.strip()
@@ -98,16 +100,18 @@ class Training(Options):
 
     model_config = ConfigDict(allow_inf_nan=False)
 
-    epochs: Annotated[int, Field(ge=0)] = 8  # 0: the model is measured as it is
+    epochs: Annotated[int, Field(ge=0)] = 8  # 0: the model is not trained
     learning_rate: Annotated[float, Field(gt=0)] = 1e-3
     batch_size: Annotated[int, Field(gt=0)] = 32
     weight_decay: Annotated[float, Field(ge=0)] = 1e-5
-    patience: Annotated[int, Field(ge=0)] = 0  # epochs without a better dev score; 0: no early stop
-    entropy: Annotated[float, Field(ge=0)] = 0.0  # weight of the attention's entropy in the loss
+    patience: Annotated[int, Field(ge=0)] = (
+        0  # stop after this many epochs without a better dev score; 0: never
+    )
+    entropy: Annotated[float, Field(ge=0)] = 0.0  # weight of the entropy of attention in the loss
     deception: Annotated[float, Field(ge=0)] = 0.0  # weight of the penalty on attention to the rationale
     clip: Annotated[float, Field(ge=0)] = 0.0  # largest gradient norm; 0: no clipping
     class_weights: Literal["none", "balanced"] = "none"
-    precision: Literal["full", "mixed"] = "full"  # mixed: products of matrices in half precision
+    precision: Literal["full", "mixed"] = "full"  # mixed: matrix products in half precision
 
 
 class Limit(Options):
@@ -126,7 +130,7 @@ class Limit(Options):
             return cls.model_validate(dict(item.split("=", 1) for item in text.split(",")))
         except (ValidationError, ValueError) as error:
             raise UsageError(
-                f"Cannot read limit '{text}': give a positive number, or train=N,dev=N,test=N."
+                f"Cannot read limit '{text}'. Write a positive number, or e.g. train=500,dev=100,test=100."
             ) from error
 
 
@@ -136,16 +140,16 @@ Sample = Literal["auto", "all"] | Annotated[int, Field(gt=0)]
 class RunSpec(Options):
     """Everything that determines a run."""
 
-    task: ChoiceField | None = None  # None: the registry's
-    model: ChoiceField | None = None  # None: what the task recommends
-    projection: ChoiceField | None = None  # None: what the model's composition says, or the registry's
-    explanations: tuple[ChoiceField, ...] = ()  # empty: the first of the registry's that the model gives
+    task: ChoiceField | None = None  # None: the default of the registry
+    model: ChoiceField | None = None  # None: the one the task recommends
+    projection: ChoiceField | None = None  # None: the model's, or the default of the registry
+    explanations: tuple[ChoiceField, ...] = ()  # empty: the first default that the model supports
     references: tuple[ChoiceField, ...] = ()
-    metrics: tuple[ChoiceField, ...] = ()  # empty: those of a plain run that apply; also all, and none
+    metrics: tuple[ChoiceField, ...] = ()  # empty: the standard set; "all" and "none" are allowed
     training: dict[str, Any] = Field(default_factory=dict)
     seeds: Annotated[tuple[Annotated[int, Field(ge=0, lt=2**32)], ...], Field(min_length=1)] = (0,)
     limit: Limit = Limit()
-    sample: Sample = "auto"  # test examples of the dear tests; auto: as many as a budget allows
+    sample: Sample = "auto"  # test examples for expensive metrics; auto: set by a time budget
     device: str = "auto"
 
     @field_validator("seeds")
@@ -153,10 +157,10 @@ class RunSpec(Options):
     def _distinct(cls, seeds: tuple[int, ...]) -> tuple[int, ...]:
         if len(set(seeds)) < len(seeds):
             raise ValueError("a seed is given twice")
-        return tuple(sorted(seeds))  # in whatever order they are said, they are the same run
+        return tuple(sorted(seeds))  # their order does not change the run
 
     def canonical(self) -> str:
-        """The spec as JSON with one spelling."""
+        """The spec as canonical JSON: equal specs give equal text."""
         return canonical_json(self.model_dump(mode="json"))
 
 
@@ -166,7 +170,7 @@ def canonical_json(value: Any) -> str:
 
 
 def digest(*parts: str) -> str:
-    """A short name for these texts: 16 hexadecimal digits of their SHA-256."""
+    """A short name for these strings: 16 hexadecimal digits of their SHA-256."""
     hashed = hashlib.sha256()
     for part in parts:
         hashed.update(f"{len(part)}:{part}".encode())
@@ -174,21 +178,23 @@ def digest(*parts: str) -> str:
 
 
 def validate_options(options: type[Options], given: dict[str, Any], owner: str) -> Options:
-    """Options checked against their class; an error names the option, its owner and what is allowed."""
-    from ..errors import did_you_mean
-
+    """Check options against their class; an error names the option, its owner and the allowed ones."""
     known = list(options.model_fields)
     for key in given:
         if key not in known:
             allowed = ", ".join(known) or "none"
-            raise UsageError(f"{owner} has no option '{key}'.{did_you_mean(key, known)} Options: {allowed}.")
+            nearest = did_you_mean(key, known)
+            raise UsageError(f"Unknown option '{key}' of {owner}.{nearest} Available: {allowed}.")
     try:
         return options.model_validate(given)
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
         if first["type"] == "missing" and key in known:
-            said = options.model_fields[key].description
-            raise UsageError(f"{owner} needs {key}=VALUE{f': {said}' if said else ''}.") from error
+            meaning = options.model_fields[key].description
+            raise UsageError(
+                f"Option '{key}' of {owner} is required{f': {meaning}' if meaning else ''}. "
+                f"Write {key}=VALUE after the name."
+            ) from error
         where = f"option '{key}' of {owner}" if key else f"the options of {owner}"
         raise UsageError(f"Bad value {first['input']!r} for {where}: {first['msg']}.") from error

@@ -1,4 +1,7 @@
-"""From whatever a component raises to one line that names it."""
+"""Turns an exception of a plugin's component into a PluginError of one line that names the component.
+
+The command line prints it and exits (`cli/error_boundary.py`).
+"""
 
 from __future__ import annotations
 
@@ -12,17 +15,13 @@ from .global_state import unchanged_state
 
 @contextmanager
 def errors_of(title: str) -> Iterator[None]:
-    """Whatever a component raises, in one line that names it and the place; what is foreseen passes."""
+    """Turn an exception of a component into a PluginError; errors of the user or the machine pass."""
     try:
         with unchanged_state(title):
             yield
-    except (
-        AttnxError,
-        OSError,
-        KeyboardInterrupt,
-    ):  # of the machine, of the user, or said already
+    except (AttnxError, OSError, KeyboardInterrupt):  # of the user or the machine, or already converted
         raise
-    except BaseException as error:  # a component may leave, too
+    except BaseException as error:  # a component may call exit, too
         if out_of_memory(error):
             raise
         reason = " ".join(str(error).split())[:300]
@@ -32,7 +31,7 @@ def errors_of(title: str) -> Iterator[None]:
 
 
 def _place(error: BaseException) -> str:
-    """The innermost line that is not a library's."""
+    """The innermost line outside of libraries."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if "site-packages" not in frame.filename] or list(frames)
     return f"{own[-1].filename}:{own[-1].lineno}" if own else "nowhere"
