@@ -34,7 +34,9 @@ def answer(program: Callable[[], Any]) -> None:
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)  # of usage errors
         command = context.command_path if context else "attnx"
-        _leave(f"{command}: {error.format_message().rstrip('.')}. Try '{command} --help'.", error.exit_code)
+        message = error.format_message()
+        end = "" if message.endswith((".", "?")) else "."
+        _leave(f"{command}: {message}{end} Try '{command} --help'.", error.exit_code)
     except BrokenPipeError:
         _leave_closed_pipe()
     except SystemExit as left:  # what typer makes of a closed pipe, and what completion does

@@ -1,4 +1,4 @@
-"""Loading a task's data: where its files come from, how it is cut to size and how it is named."""
+"""Loads the data of a task: checks it, applies the limit and computes its fingerprint."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from ..types import Example, TaskData
 
 
-ROWS = 4096  # of an array that are hashed at once
+ROWS = 4096  # rows of an array that are hashed at once
 
 __all__ = ["Fetched", "Source", "fingerprints", "load_data"]
 
 
 def load_data(task: Task, source: Source, limit: Limit, *, raw_text: bool = False) -> TaskData:
-    """Load a task, check it, cut it to the limit and name it by its content.
+    """Load the data of a task, check it, apply the limit and compute its fingerprint.
 
     With `raw_text` the examples keep their texts as the files have them, and units are their characters.
     """
     data = task.load(replace(source, raw_text=raw_text))
     if not hasattr(data, "label_names"):
-        raise PluginError(f"task {type(task).__name__} gave {type(data).__name__}, not its data")
+        raise PluginError(f"Task {type(task).__name__} returned a {type(data).__name__}, not TaskData.")
     _check_examples(data, type(task).__name__)
     limited = replace(
         data,
@@ -43,73 +43,75 @@ def load_data(task: Task, source: Source, limit: Limit, *, raw_text: bool = Fals
 
 
 def _cut(examples: tuple[Example, ...], most: int | None) -> tuple[Example, ...]:
-    """At most that many examples, drawn at random with a fixed seed, in their old order."""
+    """At most `most` examples, drawn at random with a fixed seed, in their original order."""
     if most is None or most >= len(examples):
         return examples
-    kept = np.random.default_rng(0).choice(len(examples), size=most, replace=False)
-    return tuple(examples[row] for row in sorted(kept))
+    rows = np.random.default_rng(0).choice(len(examples), size=most, replace=False)
+    return tuple(examples[row] for row in sorted(rows))
 
 
 def _check_examples(data: TaskData, task: str) -> None:
-    """Refuse examples that cannot be what they say: whoever made them is at fault."""
+    """Refuse inconsistent examples: the plugin of the task is broken."""
     for split in ("train", "dev", "test"):
         seen: set[str] = set()
         for example in getattr(data, split):
-            _check_kinds(example, f"task {task}: {split}")
-            of = f"task {task}: example '{example.id}' of {split}"
+            _check_kinds(example, f"Task {task}, split {split}")
+            of = f"Task {task}: example '{example.id}' of {split}"
             if example.id in seen:
-                raise PluginError(f"{of} is there twice; every example needs an id of its own")
+                raise PluginError(f"{of} occurs twice; each example needs its own id.")
             seen.add(example.id)
             if not 0 <= example.label < len(data.label_names):
-                raise PluginError(f"{of} has label {example.label} of {len(data.label_names)}")
+                raise PluginError(
+                    f"{of} has label {example.label}, but labels are 0 to {len(data.label_names) - 1}."
+                )
             for name in ("rationale", "rows", "starts"):
                 given = getattr(example, name)
                 if given is not None and len(given) != len(example.units):
                     raise PluginError(
-                        f"{of} has {len(given)} entries in its {name} for {len(example.units)} units"
+                        f"{of} has {len(given)} entries in its {name}, but {len(example.units)} units."
                     )
             _check_text(example, of)
 
 
 def _check_text(example: Example, of: str) -> None:
-    """Refuse a text in which the units do not stand where the example says."""
+    """Refuse an example whose units are not at the stated places of its text."""
     if (example.text is None) != (example.starts is None):
-        raise PluginError(f"{of} has one of text and starts without the other")
+        raise PluginError(f"{of} has only one of text and starts; it needs both or neither.")
     for unit, start in zip(example.units, example.starts or (), strict=False):
         if not (example.text or "").startswith(unit, start):
-            raise PluginError(f"{of} has the unit '{unit}', which is not at character {start} of its text")
+            raise PluginError(f"{of} has the unit '{unit}', which is not at character {start} of its text.")
 
 
 def _check_kinds(example: Any, of: str) -> None:
-    """Refuse what is no example, and one whose parts are not what they are used as."""
+    """Refuse anything that is not an Example, or has fields of the wrong type."""
     from ..types import Example
 
     if not isinstance(example, Example):
-        raise PluginError(f"{of} holds {type(example).__name__} where there should be an Example")
+        raise PluginError(f"{of} holds a {type(example).__name__}, not an Example.")
     label, units = example.label, example.units
     if not isinstance(example.id, str) or isinstance(label, bool) or not isinstance(label, int | np.integer):
-        raise PluginError(f"{of} has an example whose id is no text, or whose label is no whole number")
+        raise PluginError(f"{of} has an example whose id is not a string or whose label is not an integer.")
     if not isinstance(units, tuple | list) or not all(isinstance(unit, str) for unit in units):
-        raise PluginError(f"{of}: the units of example '{example.id}' are no tuple of texts")
+        raise PluginError(f"{of}: the units of example '{example.id}' are not a tuple of strings.")
 
 
 def _check(data: TaskData, limit: Limit) -> None:
     for split in ("train", "dev", "test"):
         if not getattr(data, split):
             raise DataError(
-                f"The {split} split is empty; nothing can be trained or measured. "
-                "Check the task's files, and its options that leave texts out."
+                f"The {split} split has no examples. "
+                "Check the task's files, and its options that filter examples."
             )
     labels = {example.label for example in data.train}
     if len(labels) < 2:
         raise DataError(
-            f"The train split holds a single label, '{data.label_names[labels.pop()]}'; a classifier needs "
-            f"at least two. Check the label column{', or raise --limit' if limit.train else ''}."
+            f"All training examples have the label '{data.label_names[labels.pop()]}'; a classifier needs "
+            f"at least two labels. Check the label column{', or raise --limit' if limit.train else ''}."
         )
 
 
 def fingerprints(data: TaskData) -> tuple[str, str]:
-    """Hashes of every example and feature, and of those alone that training sees."""
+    """The hash of all examples and features, and the hash of those that training uses."""
     hashed = hashlib.sha256(repr(data.label_names).encode())
     _add_examples(hashed, data.train)
     _add_examples(hashed, data.dev)
@@ -134,7 +136,7 @@ def _add_examples(hashed: hashlib._Hash, examples: tuple[Example, ...]) -> None:
 
 
 def _add_rows(hashed: hashlib._Hash, array: np.ndarray[Any, Any], rows: np.ndarray[Any, Any]) -> None:
-    """These rows of an array, some at a time: all at once they would be in memory twice."""
+    """Hash these rows of an array in parts, so that they are not in memory twice."""
     hashed.update(f"{array.dtype}{(len(rows), *array.shape[1:])}".encode())
     for start in range(0, len(rows), ROWS):
         hashed.update(np.ascontiguousarray(array[rows[start : start + ROWS]]).tobytes())
