@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 import torch
-from attnx.plugin import WithCurve
 from correct_components import Gradients, OnRationale, ToyTask, WeightByLength, Weights
 from torch import Tensor
 
 from attnx.formulas import Randomness
+from attnx.plugin import WithCurve
 from attnx.testing import ToyModel
 from attnx.testing.toy import ToySoftmax
 from attnx.types import Batch, Conclusion, Corpus, Evidence, TaskData, Trace
@@ -123,7 +123,7 @@ def leave_gradient(model: Any, trace: Trace) -> Tensor:
 MUTANTS: dict[str, dict[str, Any]] = {
     "simplex": {
         "attention sums to": projecting(lambda z, mask: z.sigmoid() * mask),
-        "off the mask": projecting(lambda z, mask: z.softmax(-1)),
+        "outside the mask": projecting(lambda z, mask: z.softmax(-1)),
         "negative": projecting(lambda z, mask: 2 * softmax(z, mask) - mask / mask.sum(1, keepdim=True)),
         "became": projecting(lambda z, mask: softmax(z, mask)[:, None]),
     },
@@ -132,7 +132,7 @@ MUTANTS: dict[str, dict[str, Any]] = {
         "became (6, 1)": projecting(lambda z, mask: softmax(z, mask) if z.shape[1] else z.new_ones(6, 1))
     },
     "masked-scores": {
-        "a score off": projecting(lambda z, mask: softmax(z / z.abs().amax(1, keepdim=True), mask))
+        "a score outside": projecting(lambda z, mask: softmax(z / z.abs().amax(1, keepdim=True), mask))
     },
     "projection-padding": {"more columns": projecting(lambda z, mask: softmax(z / z.shape[1], mask))},
     "projection-rows": {"a row alone": projecting(lambda z, mask: softmax(z / z[mask].abs().max(), mask))},
@@ -143,8 +143,8 @@ MUTANTS: dict[str, dict[str, Any]] = {
     },
     "finite-gradient": {"not finite": projecting(lambda z, mask: softmax(z, mask).sqrt().square())},
     "model-attention": {
-        "not on the simplex": mutant(ToyModel, decode=half_attention),
-        "off the mask": ToyModel(projecting(lambda z, mask: z.softmax(-1))),
+        "does not sum to 1": mutant(ToyModel, decode=half_attention),
+        "outside the mask": ToyModel(projecting(lambda z, mask: z.softmax(-1))),
     },
     "model-padding": {
         "alone gives another": mutant(ToyModel, _classify=lambda m, h, a: classify(m, h, a) / h.shape[1])
@@ -205,12 +205,12 @@ MUTANTS: dict[str, dict[str, Any]] = {
     },
     "repeatable": {"differ": altered(lambda data: first(data, query=(str(random.getrandbits(64)),)))},
     "importance-shape": {
-        "off the mask": weighing(lambda model, trace: torch.ones_like(trace.attention)),
+        "special or padding position": weighing(lambda model, trace: torch.ones_like(trace.attention)),
         "not finite": weighing(lambda model, trace: trace.attention.masked_fill(trace.batch.mask, torch.inf)),
         "gave values of shape": weighing(lambda model, trace: trace.attention[:, 1:]),
     },
-    "importance-company": {
-        "alone gets other values": weighing(lambda model, trace: trace.attention / trace.attention.max())
+    "importance-batches": {
+        "alone gets other scores": weighing(lambda model, trace: trace.attention / trace.attention.max())
     },
     "importance-device": {
         "same device": weighing(lambda model, trace: trace.attention * torch.ones(trace.attention.shape[1])),
@@ -224,7 +224,7 @@ MUTANTS: dict[str, dict[str, Any]] = {
         "a hook was left": weighing(leave_hook, needs=("gradient",)),
         "a gradient was left": weighing(leave_gradient, needs=("gradient",)),
         "in training mode": weighing(lambda model, trace: model.train() and trace.attention),
-        "to be trained": weighing(lambda model, trace: model.requires_grad_() and trace.attention),
+        "requires_grad = True": weighing(lambda model, trace: model.requires_grad_() and trace.attention),
         "it fails with": weighing(lambda model, trace: trace.attention.reshape(-1, 1000)),
     },
     "bounds": {
@@ -235,7 +235,7 @@ MUTANTS: dict[str, dict[str, Any]] = {
         "reads_explanation = False": mutant(OnRationale, reads_explanation=False),
         "declares reads_explanation": mutant(WeightByLength, reads_explanation=False),
     },
-    "metric-company": {
+    "metric-batches": {
         "alone gives another": measuring(lambda values, batch: values / batch.mask.shape[1]),
         "reverse order": measuring(lambda values, batch: values / torch.arange(1, 1 + len(batch))),
     },
@@ -246,11 +246,11 @@ MUTANTS: dict[str, dict[str, Any]] = {
             lambda values, batch: values / (1 + batch.inputs.is_cuda)
         ),
     },
-    "split-company": {
+    "split-batches": {
         "batches of one": keeping(lambda top, batch: top / batch.mask.shape[1]),
         "reverse order": concluding(lambda verdict, top: replace(verdict, values=top[:1])),
     },
-    "split-verdict": {
+    "split-result": {
         "not (1,)": concluding(lambda verdict, top: replace(verdict, values=top[:2])),
         "the curve 'top weight'": concluding(
             lambda verdict, top: replace(verdict, curves=((verdict.curves[0][0], top),))

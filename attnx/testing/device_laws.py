@@ -1,4 +1,4 @@
-"""Nothing depends on the device: what a component does on the CPU it does on an accelerator too."""
+"""The laws of devices: a component gives the same results on an accelerator as on the CPU."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 def _copy_on(device: torch.device, component: T) -> T:
-    """A copy of a component, on the device if it has tensors of its own."""
+    """Copy a component, onto the device if it has tensors of its own."""
     copy = deepcopy(component)
     return copy.to(device) if isinstance(copy, nn.Module) else copy
 
@@ -35,7 +35,7 @@ def _require_same(here: dict[str, Tensor], there: dict[str, Tensor]) -> None:
         require(same, f"{name} on an accelerator differ from those on the CPU")
 
 
-@law("projection", "attention is the same on an accelerator as on the CPU")
+@law("projection", "Attention is the same on an accelerator as on the CPU.")
 def projection_device(projection: AttentionProjection) -> None:
     scores, mask = toy_scores()
     here = project(deepcopy(projection), scores, mask)
@@ -45,7 +45,7 @@ def projection_device(projection: AttentionProjection) -> None:
         _require_same({"weights": here}, {"weights": there})
 
 
-@law("model", "a model can be trained and read on an accelerator, and is the same there")
+@law("model", "The model runs and gives gradients on an accelerator, with the same results as on the CPU.")
 def model_device(on: ModelOnTask) -> None:
     here = _revealed(deepcopy(on.model), on.data, CPU)
     with pretend_device() as device:
@@ -56,7 +56,7 @@ def model_device(on: ModelOnTask) -> None:
 
 
 def _revealed(model: Model, data: TaskData, device: torch.device) -> dict[str, Tensor]:
-    """What a model gives by every way there is to ask it."""
+    """Collect the output of every method of a model."""
     batch = model.encode(data.test).to(device)
     with evaluating(model):
         trace = trace_of(model, batch)
@@ -84,7 +84,7 @@ def _revealed(model: Model, data: TaskData, device: torch.device) -> dict[str, T
     return found
 
 
-@law("importance", "values are the same on an accelerator as on the CPU")
+@law("importance", "Values are the same on an accelerator as on the CPU.")
 def importance_device(method: ImportanceMethod) -> None:
     here = _importance(method, CPU)
     with pretend_device() as device:
@@ -99,7 +99,7 @@ def _importance(method: ImportanceMethod, device: torch.device) -> Tensor:
         return attribute(Named("method", method), model, trace, trace.predicted, seed=0).values
 
 
-@law("metric", "values are the same on an accelerator as on the CPU")
+@law("metric", "Values are the same on an accelerator as on the CPU.")
 def metric_device(metric: Metric) -> None:
     here = _measured(metric, CPU)
     with pretend_device() as device:

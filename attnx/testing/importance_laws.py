@@ -1,4 +1,4 @@
-"""What an importance method must do, judged on the toy model."""
+"""The laws of importance methods, tested on the toy model."""
 
 from __future__ import annotations
 
@@ -22,25 +22,28 @@ def _values(method: ImportanceMethod, examples: Sequence[Example], model: ToyMod
         return batch, attribute(Named("method", method), model, trace, trace.predicted, seed=0).values
 
 
-@law("importance", "values have one finite number per unit and 0 off the mask")
+@law("importance", "There is one finite score per unit, and the score is 0 at special and padding positions.")
 def importance_shape(method: ImportanceMethod) -> None:
     batch, values = _values(method, toy_data().test, ToyModel())
-    require(values.shape == batch.mask.shape, f"values have shape {tuple(values.shape)}")
-    require(bool((values[~batch.mask] == 0).all()), "a value off the mask is not 0")
-    require(bool(values.isfinite().all()), "a value is not finite")
+    require(
+        values.shape == batch.mask.shape,
+        f"the scores have shape {tuple(values.shape)}, not {tuple(batch.mask.shape)}",
+    )
+    require(bool((values[~batch.mask] == 0).all()), "a score at a special or padding position is not 0")
+    require(bool(values.isfinite().all()), "a score is not finite")
 
 
-@law("importance", "padding, order and company never change a value")
-def importance_company(method: ImportanceMethod) -> None:
+@law("importance", "Scores are independent of padding, order and batch composition.")
+def importance_batches(method: ImportanceMethod) -> None:
     examples, model = toy_data().test, ToyModel()
     batch, values = _values(method, examples, model)
     other_batch, others = _values(method, examples[::-1], model)
     for row, example in enumerate(examples):
         alone_batch, alone = _values(method, [example], model)
         mine = by_unit(batch, values, row)
-        require(close(mine, by_unit(alone_batch, alone, 0)), f"example {example.id} alone gets other values")
+        require(close(mine, by_unit(alone_batch, alone, 0)), f"example {example.id} alone gets other scores")
         back = len(examples) - 1 - row
-        require(close(mine, by_unit(other_batch, others, back)), "the order of a batch changes values")
+        require(close(mine, by_unit(other_batch, others, back)), "the order of a batch changes scores")
 
 
 class _Failing(ToyModel):
@@ -55,7 +58,10 @@ class _Failing(ToyModel):
         return super().run(*args, **kwargs)
 
 
-@law("importance", "hooks, gradients and mode of the model are as before, even when it fails")
+@law(
+    "importance",
+    "The model keeps its mode and gets no hooks or gradients, even when it fails.",
+)
 def model_untouched(method: ImportanceMethod) -> None:
     for model in (ToyModel(), _Failing()):
         batch = model.encode(toy_data().test)
@@ -65,7 +71,7 @@ def model_untouched(method: ImportanceMethod) -> None:
                 attribute(Named("method", method), model, trace, trace.predicted, seed=0)
             except RuntimeError as error:
                 require("on purpose" in str(error), f"it fails with {error}")
-            _require_untouched(model)  # in here: on leaving, the mode is restored whatever was done
+            _require_untouched(model)  # inside: on leaving, the mode is restored in any case
 
 
 def _require_untouched(model: nn.Module) -> None:
@@ -74,4 +80,6 @@ def _require_untouched(model: nn.Module) -> None:
     require(not left, "a hook was left on the model")
     require(not any(module.training for module in model.modules()), "the model was left in training mode")
     require(all(p.grad is None for p in model.parameters()), "a gradient was left on a parameter")
-    require(not any(p.requires_grad for p in model.parameters()), "a parameter was left to be trained")
+    require(
+        not any(p.requires_grad for p in model.parameters()), "a parameter was left with requires_grad = True"
+    )

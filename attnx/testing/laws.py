@@ -1,4 +1,4 @@
-"""The laws: small functions, each of which raises `Broken` when a component does not keep it."""
+"""The laws: small functions, each of which raises `Broken` if a component does not keep it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,19 @@ from ..host.cards import Kind
 
 
 class Broken(Exception):
-    """What a component did against a law."""
+    """A component breaks a law; the message says how."""
 
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """One law for one kind of component."""
+    """One law for one kind of component.
+
+    Attributes:
+        kind: the kind of component that must keep it.
+        name: its name, which `attnx check` prints.
+        statement: what it demands, in a sentence.
+        test: the function that raises if a component breaks it.
+    """
 
     kind: Kind
     name: str
@@ -27,7 +34,7 @@ LAWS: list[Law] = []
 
 
 def law(kind: Kind, statement: str) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
-    """Register a function as a law of that kind; its name is the law's."""
+    """Register a function as a law of a kind; the name of the function is that of the law."""
 
     def register(test: Callable[[Any], None]) -> Callable[[Any], None]:
         LAWS.append(Law(kind, test.__name__.replace("_", "-"), statement, test))
@@ -37,6 +44,6 @@ def law(kind: Kind, statement: str) -> Callable[[Callable[[Any], None]], Callabl
 
 
 def require(kept: bool, otherwise: str) -> None:
-    """Raise `Broken` unless the law is kept."""
+    """Raise `Broken` with this message unless the law is kept."""
     if not kept:
         raise Broken(otherwise)

@@ -1,4 +1,4 @@
-"""What a metric must do, judged on the toy model."""
+"""The laws of metrics, tested on the toy model."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CPU = torch.device("cpu")
 def evidence_of(
     examples: Sequence[Example], explanation: str, device: torch.device = CPU
 ) -> Iterator[Evidence]:
-    """One batch of these examples, explained by attention or otherwise."""
+    """Yield the evidence of one batch, explained by attention, by random scores or by zeros."""
     model = ToyModel().to(device)
     batch = model.encode(examples).to(device)
     with evaluating(model):
@@ -47,7 +47,7 @@ def evidence_of(
 def values_of(
     metric: Metric, examples: Sequence[Example], explanation: str = "attention", device: torch.device = CPU
 ) -> Tensor:
-    """[B, M] values for these examples, with attention or another explanation."""
+    """Measure these examples: values [B, M] for one explanation."""
     with evidence_of(examples, explanation, device) as evidence:
         return answer_of(Named("metric", metric), evidence)[0]
 
@@ -58,7 +58,7 @@ def conclude(
     explanation: str = "attention",
     device: torch.device = CPU,
 ) -> Conclusion:
-    """The verdict on a split that is given in these batches."""
+    """Measure a split that is given in these batches."""
     units = [len(example.units) for examples in batches for example in examples]
     corpus = Corpus(unit_counts=torch.tensor(units))
     parts = []
@@ -70,7 +70,7 @@ def conclude(
 
 
 def toy_split() -> list[Example]:
-    """As many toy sentences as a statement about a whole split may take."""
+    """Make enough toy sentences for a metric that measures a whole split."""
     rng = random.Random(0)
     return [
         Example(f"toy-{i}", tuple(rng.choices(WORDS[1:], k=n)), i % 2, rationale=(True,) + (False,) * (n - 1))
@@ -79,10 +79,11 @@ def toy_split() -> list[Example]:
 
 
 def is_split_metric(metric: Metric) -> TypeGuard[SplitMetric]:
+    """Whether a metric measures a whole split."""
     return metric.whole_split
 
 
-@law("metric", "values are within the declared bounds, or NaN")
+@law("metric", "Values are within the declared bounds, or NaN.")
 def bounds(metric: Metric) -> None:
     for explanation in ("attention", "random", "zero"):
         if is_split_metric(metric):
@@ -96,7 +97,7 @@ def bounds(metric: Metric) -> None:
             require(bool(inside.all()), f"{measure.name} is {v[~inside].tolist()}, outside {measure.bounds}")
 
 
-@law("metric", "a metric that reads no explanation gives the same values for every one")
+@law("metric", "A metric with reads_explanation = False gives the same values for every explanation.")
 def blind(metric: Metric) -> None:
     if metric.reads_explanation:
         return
@@ -110,8 +111,8 @@ def blind(metric: Metric) -> None:
     )
 
 
-@law("metric", "padding, order and company never change a value")
-def metric_company(metric: Metric) -> None:
+@law("metric", "Values are independent of padding, order and batch composition.")
+def metric_batches(metric: Metric) -> None:
     if is_split_metric(metric):
         return
     examples = toy_data().test
@@ -122,35 +123,35 @@ def metric_company(metric: Metric) -> None:
     require(close(values, alone), "an example alone gives another value than in a batch")
 
 
-@law("metric", "padding, batches and the order of a split never change the verdict on it")
-def split_company(metric: Metric) -> None:
+@law("metric", "The result for a split is independent of padding, order and batch composition.")
+def split_batches(metric: Metric) -> None:
     if not is_split_metric(metric):
         return
     examples = toy_split()
     values = conclude(metric, [examples]).values.nan_to_num(-99)
     backwards = conclude(metric, [examples[::-1]]).values.nan_to_num(-99)
-    require(close(values, backwards), "a split in reverse order gets another verdict")
+    require(close(values, backwards), "a split in reverse order gives other values")
     alone = conclude(metric, [[example] for example in examples]).values.nan_to_num(-99)
-    require(close(values, alone), "a split in batches of one gets another verdict")
+    require(close(values, alone), "a split in batches of one gives other values")
 
 
-@law("metric", "a verdict has one value per measure, and curves with one per point of their axis")
-def split_verdict(metric: Metric) -> None:
+@law("metric", "conclude returns one value per measure, and each curve has one value per point of its axis.")
+def split_result(metric: Metric) -> None:
     if not is_split_metric(metric):
         return
-    verdict = conclude(metric, [toy_split()])
-    found, expected = tuple(verdict.values.shape), (len(metric.measures),)
+    result = conclude(metric, [toy_split()])
+    found, expected = tuple(result.values.shape), (len(metric.measures),)
     require(found == expected, f"the values have shape {found}, not {expected}")
-    for axis, line in verdict.curves:
+    for axis, line in result.curves:
         found, expected = tuple(line.shape), (len(axis.points),)
         require(found == expected, f"the curve '{axis.name}' has shape {found}, not {expected}")
 
 
-@law("metric", "an example that lacks what the metric needs is NaN, and no other is because of it")
+@law("metric", "An example without what the metric needs gets NaN, and the other examples still get values.")
 def undefined(metric: Metric) -> None:
     if is_split_metric(metric):
-        verdict = conclude(metric, [toy_split()]).values
-        require(not bool(verdict.isnan().all()), "the verdict on an ordinary split is undefined")
+        values = conclude(metric, [toy_split()]).values
+        require(not bool(values.isnan().all()), "the value of an ordinary split is undefined")
         return
     examples = toy_data().test
     values = values_of(metric, examples)
@@ -161,7 +162,7 @@ def undefined(metric: Metric) -> None:
     require(not bool(values[known].isnan().all()), "every example is undefined")
 
 
-@law("metric", "a curve comes with a declared axis, and has one column per point of it")
+@law("metric", "A metric returns a curve only if it declares an axis, with one column per point of the axis.")
 def metric_curve(metric: Metric) -> None:
     if is_split_metric(metric):
         return

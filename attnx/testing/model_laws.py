@@ -1,4 +1,4 @@
-"""What a model must do, judged on the sample of a task it can read."""
+"""The laws of models, tested on the sample of a task that they can read."""
 
 from __future__ import annotations
 
@@ -25,35 +25,43 @@ class ModelOnTask:
     data: TaskData
 
     def trace(self, examples: Sequence[Example] | None = None) -> Trace:
+        """Run the model on these examples, or on the test split."""
         batch = self.model.encode(examples or self.data.test)
         with evaluating(self.model):
             return self.model.run(batch, self.model.embed(batch))
 
 
 def close(a: Tensor, b: Tensor) -> bool:
+    """Whether two tensors are equal up to rounding."""
     return a.shape == b.shape and torch.allclose(a, b, atol=TOLERANCE, rtol=TOLERANCE)
 
 
 def by_unit(batch: Batch, values: Tensor, row: int) -> Tensor:
-    """The values of one example in the order of its units."""
+    """Sort the values of one example by its units."""
     columns = batch.unit_index[row]
     kept = columns >= 0
     return values[row][kept][columns[kept].argsort()]
 
 
-@law("model", "attention is on the simplex over the mask and 0 off it")
+@law("model", "Attention is not negative, sums to 1 over the mask, and is 0 elsewhere.")
 def model_attention(on: ModelOnTask) -> None:
     if "attention" not in on.model.provides:
-        require("reattend" not in on.model.provides, "attention that can be replaced can be read")
+        require(
+            "reattend" not in on.model.provides,
+            "it provides reattend but not attention",
+        )
         return
     trace = on.trace()
     a, mask = trace.attention, trace.batch.mask
-    require(bool((a[~mask] == 0).all()), "attention off the mask is not 0")
+    require(bool((a[~mask] == 0).all()), "attention outside the mask is not 0")
     sums = a.sum(1)
-    require(bool((a >= 0).all()) and close(sums, torch.ones_like(sums)), "attention is not on the simplex")
+    require(
+        bool((a >= 0).all()) and close(sums, torch.ones_like(sums)),
+        "attention is negative or does not sum to 1",
+    )
 
 
-@law("model", "padding and the company of a longer example never change a result")
+@law("model", "Results are independent of padding and batch composition.")
 def model_padding(on: ModelOnTask) -> None:
     together = on.trace()
     for row, example in enumerate(on.data.test):
@@ -66,14 +74,14 @@ def model_padding(on: ModelOnTask) -> None:
         require(same, f"example {example.id} alone gives another result than in a batch")
 
 
-@law("model", "the order of a batch never changes a result")
+@law("model", "Results are independent of the order of the batch.")
 def model_order(on: ModelOnTask) -> None:
     logits = on.trace().logits
     backwards = on.trace(on.data.test[::-1]).logits.flip(0)
     require(close(logits, backwards), "a batch in reverse order gives other logits")
 
 
-@law("model", "reattending with its own attention gives its own logits")
+@law("model", "reattend(trace, trace.attention) returns trace.logits.")
 def reattend_own(on: ModelOnTask) -> None:
     if "reattend" not in on.model.provides:
         return
@@ -83,7 +91,7 @@ def reattend_own(on: ModelOnTask) -> None:
     require(close(again, trace.logits), "reattend(trace, trace.attention) differs from trace.logits")
 
 
-@law("model", "several attentions at once give what each gives alone")
+@law("model", "reattend with several attentions [B, K, L] returns what K single calls return.")
 def reattend_several(on: ModelOnTask) -> None:
     if "reattend" not in on.model.provides:
         return
@@ -97,7 +105,7 @@ def reattend_several(on: ModelOnTask) -> None:
     require(close(together, alone), "reattend of [B, K, L] differs from K calls of [B, L]")
 
 
-@law("model", "attention held fixed is the attention used")
+@law("model", "run(attention=a) uses a and returns the logits of reattend(trace, a).")
 def held_attention(on: ModelOnTask) -> None:
     if "reattend" not in on.model.provides:
         return
@@ -111,7 +119,7 @@ def held_attention(on: ModelOnTask) -> None:
     require(close(held.logits, expected), "run(attention=a) differs from reattend(trace, a)")
 
 
-@law("model", "logits that are declared linear in attention are")
+@law("model", "Logits are linear in attention, if the model provides linear-decoder.")
 def linear_decoder(on: ModelOnTask) -> None:
     if "linear-decoder" not in on.model.provides:
         return
@@ -126,7 +134,7 @@ def linear_decoder(on: ModelOnTask) -> None:
     require(close(mixed, several @ alone), "logits of mixed attention differ from the mixture of logits")
 
 
-@law("model", "decoding its own hidden states gives its own attention and logits")
+@law("model", "decode(batch, trace.hidden) returns trace.attention and trace.logits.")
 def decode_own(on: ModelOnTask) -> None:
     if "decode" not in on.model.provides:
         return
@@ -138,7 +146,7 @@ def decode_own(on: ModelOnTask) -> None:
     )
 
 
-@law("model", "the output is differentiable with respect to the embeddings")
+@law("model", "Logits can be differentiated with respect to the embeddings, and padding has no gradient.")
 def differentiable(on: ModelOnTask) -> None:
     if "gradient" not in on.model.provides:
         return
@@ -159,7 +167,7 @@ def _special(batch: Batch) -> bool:
     return bool((batch.lengths != batch.mask.sum(1)).any())
 
 
-@law("model", "weights survive a round trip through state_dict")
+@law("model", "Saving and loading the state_dict restores the model.")
 def state(on: ModelOnTask) -> None:
     before = on.trace().logits
     saved: dict[str, Any] = {name: tensor.clone() for name, tensor in on.model.state_dict().items()}

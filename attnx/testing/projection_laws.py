@@ -1,4 +1,4 @@
-"""What a projection must do with scores and a mask."""
+"""The laws of projections."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TOLERANCE = 1e-5
 
 
 def toy_scores() -> tuple[Tensor, Tensor]:
-    """Scores [6, 5] with masks of several shapes, none of them empty."""
+    """Make scores [6, 5] with masks of several shapes, none of them empty."""
     generator = torch.Generator().manual_seed(0)
     scores = torch.randn(6, 5, generator=generator) * 2
     lengths = torch.tensor([5, 4, 3, 2, 1, 5])
@@ -22,23 +22,24 @@ def toy_scores() -> tuple[Tensor, Tensor]:
 
 
 def project(projection: AttentionProjection, scores: Tensor, mask: Tensor) -> Tensor:
+    """Apply a projection in evaluation mode."""
     if isinstance(projection, torch.nn.Module):
         projection.eval()
     return projection(scores, mask)
 
 
-@law("projection", "attention is on the simplex over the mask and exactly 0 off it")
+@law("projection", "Attention is not negative, sums to 1 over the mask, and is exactly 0 elsewhere.")
 def simplex(projection: AttentionProjection) -> None:
     scores, mask = toy_scores()
     a = project(projection, scores, mask)
     require(a.shape == scores.shape, f"scores {tuple(scores.shape)} became {tuple(a.shape)}")
-    require(bool((a[~mask] == 0).all()), "attention off the mask is not exactly 0")
+    require(bool((a[~mask] == 0).all()), "attention outside the mask is not exactly 0")
     require(bool((a >= 0).all()), "attention is negative somewhere")
     sums = a.sum(1)
     require(bool(((sums - 1).abs() < TOLERANCE).all()), f"attention sums to {sums.tolist()}")
 
 
-@law("projection", "a row with nothing to attend to gets zeros")
+@law("projection", "A row whose mask is empty gets zeros.")
 def empty_row(projection: AttentionProjection) -> None:
     scores, mask = toy_scores()
     mask[0] = False
@@ -46,22 +47,25 @@ def empty_row(projection: AttentionProjection) -> None:
     require(bool((a[0] == 0).all()), f"a fully masked row became {a[0].tolist()}")
 
 
-@law("projection", "rows without columns, of texts that have lost their only unit, keep that shape")
+@law(
+    "projection",
+    "No columns in, no columns out: the only unit of a text may be deleted.",
+)
 def no_columns(projection: AttentionProjection) -> None:
     scores, mask = toy_scores()
     a = project(projection, scores[:, :0], mask[:, :0])
     require(a.shape == (6, 0), f"scores (6, 0) became {tuple(a.shape)}")
 
 
-@law("projection", "scores off the mask are never looked at")
+@law("projection", "Scores outside the mask have no effect.")
 def masked_scores(projection: AttentionProjection) -> None:
     scores, mask = toy_scores()
     a = project(projection, scores, mask)
     b = project(projection, scores.masked_fill(~mask, 1e4), mask)
-    require(torch.allclose(a, b, atol=TOLERANCE), "a score off the mask changed the attention")
+    require(torch.allclose(a, b, atol=TOLERANCE), "a score outside the mask changed the attention")
 
 
-@law("projection", "padding never changes attention")
+@law("projection", "Padding has no effect on attention.")
 def projection_padding(projection: AttentionProjection) -> None:
     scores, mask = toy_scores()
     a = project(projection, scores, mask)
@@ -71,15 +75,15 @@ def projection_padding(projection: AttentionProjection) -> None:
     require(torch.allclose(a, padded[:, :5], atol=TOLERANCE), "three more columns changed the attention")
 
 
-@law("projection", "a row's attention does not depend on the other rows")
+@law("projection", "The attention of a row is independent of the other rows.")
 def projection_rows(projection: AttentionProjection) -> None:
     scores, mask = toy_scores()
     a = project(projection, scores, mask)
     alone = torch.cat([project(projection, scores[i : i + 1], mask[i : i + 1]) for i in range(len(scores))])
-    require(torch.allclose(a, alone, atol=TOLERANCE), "a row alone gets another attention than in a batch")
+    require(torch.allclose(a, alone, atol=TOLERANCE), "a row alone gets other attention than in a batch")
 
 
-@law("projection", "gradients are finite")
+@law("projection", "Gradients are finite.")
 def finite_gradient(projection: AttentionProjection) -> None:
     scores, mask = toy_scores()
     mask[0] = False

@@ -1,4 +1,4 @@
-"""What the examples of a task must be."""
+"""The laws of tasks, tested on their samples."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _examples(task: Task) -> list[Example]:
     return [example for _, split in _splits(task.sample()) for example in split]
 
 
-@law("task", "a sample has examples in every split and every label in train")
+@law("task", "sample() has examples in every split, and every label occurs in train.")
 def sample(task: Task) -> None:
     data = task.sample()
     for name, split in _splits(data):
@@ -25,20 +25,20 @@ def sample(task: Task) -> None:
     require(labels == set(range(len(data.label_names))), f"train has labels {sorted(labels)}")
 
 
-@law("task", "labels are indices of label names")
+@law("task", "Labels are indices of label_names.")
 def labels(task: Task) -> None:
     count = len(task.sample().label_names)
     for example in _examples(task):
         require(0 <= example.label < count, f"example {example.id} has label {example.label} of {count}")
 
 
-@law("task", "ids are unique over all splits")
+@law("task", "Ids are unique over all splits.")
 def unique_ids(task: Task) -> None:
     ids = [example.id for example in _examples(task)]
     require(len(set(ids)) == len(ids), "an id occurs twice")
 
 
-@law("task", "a rationale and feature rows have one entry per unit")
+@law("task", "A rationale and feature rows have one entry per unit.")
 def one_per_unit(task: Task) -> None:
     for example in _examples(task):
         for name, values in (("rationale", example.rationale), ("rows", example.rows)):
@@ -46,7 +46,7 @@ def one_per_unit(task: Task) -> None:
             require(fits, f"example {example.id}: {name} does not have one entry per unit")
 
 
-@law("task", "what a task provides is in its examples")
+@law("task", "The examples have what the task declares in provides.")
 def provided(task: Task) -> None:
     data = task.sample()
     for example in _examples(task):
@@ -58,6 +58,6 @@ def provided(task: Task) -> None:
         require(data.features is not None, "the task declares features and has none")
 
 
-@law("task", "loading twice gives the same data")
+@law("task", "Two calls of sample() give the same data.")
 def repeatable(task: Task) -> None:
     require(fingerprints(task.sample()) == fingerprints(task.sample()), "two samples differ")
