@@ -63,7 +63,10 @@ def run(task: Any = None, model: Any = None, **asked: Any) -> attnx.Report:
     [
         ({"attention": lambda t: 2 * t.attention}, "gave attention that sums to 2, not to 1, for example"),
         ({"attention": lambda t: 0 * t.attention}, "gave attention that sums to 0"),
-        ({"attention": lambda t: t.attention.nan_to_num() + (~t.batch.mask).float()}, "special or padding position"),
+        (
+            {"attention": lambda t: t.attention.nan_to_num() + (~t.batch.mask).float()},
+            "special or padding position",
+        ),
         ({"attention": lambda t: 3 * t.attention - 2 * t.attention.flip(1)}, "model 'Changed' gave"),
         ({"attention": lambda t: t.attention * torch.nan}, "gave attention that is not finite"),
         ({"logits": lambda t: t.logits * torch.nan}, "gave logits that are not finite for example"),
@@ -93,7 +96,9 @@ def test_a_score_off_the_mask_is_refused() -> None:
     def everywhere(model: Any, trace: Trace, target: Any, random: Any) -> Tensor:
         return torch.ones_like(trace.attention)
 
-    with pytest.raises(PluginError, match="importance 'function' returned a non-zero score at a special or padding position"):
+    with pytest.raises(
+        PluginError, match="importance 'function' gave a non-zero score at a special or padding position"
+    ):
         run(explanations=[everywhere])
 
 

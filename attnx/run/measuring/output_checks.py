@@ -41,7 +41,11 @@ def check_trace(trace: Trace, provides: Sequence[str], title: str) -> None:
     a, mask = trace.attention, trace.batch.mask
     check_tensor(a, tuple(mask.shape), f"{title} gave attention")
     _require(a.isfinite().all(1), trace, f"{title} gave attention that is not finite")
-    _require((a.masked_fill(mask, 0.0) == 0).all(1), trace, f"{title} returned non-zero attention at a special or padding position")
+    _require(
+        (a.masked_fill(mask, 0.0) == 0).all(1),
+        trace,
+        f"{title} gave non-zero attention at a special or padding position",
+    )
     _require((a >= -TOLERANCE).all(1), trace, f"{title} gave negative attention")
     sums = torch.where(mask.any(1), a.sum(1), 1.0)  # there is none without a unit
     wrong = (sums - 1).abs() > TOLERANCE
@@ -53,7 +57,7 @@ def check_trace(trace: Trace, provides: Sequence[str], title: str) -> None:
 def check_scores(values: Tensor, trace: Trace, title: str) -> None:
     """Refuse scores for columns that are no units."""
     outside = values.masked_fill(trace.batch.mask, 0.0)
-    _require((outside == 0).all(1), trace, f"{title} returned a non-zero score at a special or padding position")
+    _require((outside == 0).all(1), trace, f"{title} gave a non-zero score at a special or padding position")
 
 
 def check_bounds(values: Tensor, measures: Sequence[Measure], title: str) -> None:
