@@ -7,19 +7,18 @@ a whole split has one value for each training, and its interval is over training
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import Field
 
 from ..types import Measure
 from .formatting import Number
 from .observations import Key, Measurement
 from .provenance import Record
+from .result import Result
 from .statistics import mean_over_seeds, paired_interval
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -52,7 +51,8 @@ class Noticed(Record):
 class AuditRow(Record):
     """One measure of a metric that has a better side, with one reference where it needs one."""
 
-    metric: str
+    metric: str  # its label
+    name: str  # of the metric, without options
     measure: str
     family: str
     reference: str | None
@@ -60,7 +60,7 @@ class AuditRow(Record):
     reads: Literal["explanations", "models"]  # what it can be audited on
     comparisons: int  # of explanations whose order is known, and of honest with deceived attention
     inversions: int
-    told: int  # in the right order beyond the interval
+    correct: int  # ordered correctly beyond the interval
     degradation: Number  # mean rank correlation of quality with the share that was replaced; −1 is best
     monotone: int  # courses that fall at every step
     courses: int
@@ -68,10 +68,11 @@ class AuditRow(Record):
     randomised: Noticed
 
 
-class AuditReport(Record):
-    """What an audit found."""
+class AuditReport(Result):
+    """Everything an audit found."""
 
-    schema_: Literal[1] = Field(default=1, alias="schema")
+    file_stem: ClassVar[str] = "audit"
+
     tasks: tuple[str, ...]
     models: tuple[str, ...]
     seeds: tuple[int, ...]
@@ -80,13 +81,23 @@ class AuditReport(Record):
     course: tuple[str, ...]
     verification: tuple[AuditedModel, ...]
     rows: tuple[AuditRow, ...]
-    silent: tuple[str, ...]  # metrics without a better side: they prefer nothing
+    silent: tuple[str, ...]  # metrics without a preferred direction, which cannot be audited
     environment: dict[str, str]
     seconds: float
 
-    def to_json(self) -> str:
-        """The report as JSON text."""
-        return json.dumps(self.model_dump(mode="json", by_alias=True), indent=1, ensure_ascii=False) + "\n"
+    def records(self) -> list[dict[str, Any]]:
+        """The measures, one row each; the counts of models have columns of their own."""
+        return [
+            {
+                **row.model_dump(exclude={"deceived", "randomised"}),
+                **{
+                    f"{kind}_{name}": count
+                    for kind, found in (("deceived", row.deceived), ("randomised", row.randomised))
+                    for name, count in found.model_dump().items()
+                },
+            }
+            for row in self.rows
+        ]
 
     def registry(self) -> str:
         """The section of a registry that makes these results known, as YAML text."""
@@ -103,9 +114,8 @@ class AuditReport(Record):
         found: dict[str, tuple[int, int]] = {}
         for row in self.rows:
             if row.headline and row.comparisons:
-                name = row.metric.partition(":")[0]
-                inversions, comparisons = found.get(name, (0, 0))
-                found[name] = (inversions + row.inversions, comparisons + row.comparisons)
+                inversions, comparisons = found.get(row.name, (0, 0))
+                found[row.name] = (inversions + row.inversions, comparisons + row.comparisons)
         return [(name, *counts) for name, counts in found.items()]
 
 
@@ -117,9 +127,16 @@ class Case:
 
 
 def audit_rows(
-    cases: Sequence[Case], ladder: Sequence[Sequence[str]], course: Sequence[str], own: str
+    cases: Sequence[Case],
+    ladder: Sequence[Sequence[str]],
+    course: Sequence[str],
+    own: str,
+    names: Mapping[str, str],
 ) -> tuple[tuple[AuditRow, ...], tuple[str, ...]]:
-    """The rows of all metrics, and the metrics that prefer nothing; `own` is the attention of a model."""
+    """The rows of all metrics, and the metrics without a preferred direction.
+
+    `own` is the attention of a model, `names` has the name of every metric by its label.
+    """
     first = cases[0].seen["honest"][0]
     rows: list[AuditRow] = []
     silent: list[str] = []
@@ -129,7 +146,8 @@ def audit_rows(
         silent += [] if sides or metric in silent else [metric]
         for column, measure in sides:
             blocks = [block for case in cases for block in _blocks(case, like, column)]
-            rows.append(_row(like, measure, blocks, ladder, course, own, headline=column == sides[0][0]))
+            headline = column == sides[0][0]
+            rows.append(_row(like, names[metric], measure, blocks, ladder, course, own, headline=headline))
     return tuple(rows), tuple(silent)
 
 
@@ -148,6 +166,7 @@ def _blocks(case: Case, like: Measurement, column: int) -> Iterator[Values]:
 
 def _row(
     like: Measurement,
+    name: str,
     measure: Measure,
     blocks: Sequence[Values],
     ladder: Sequence[Sequence[str]],
@@ -159,7 +178,7 @@ def _row(
     sign = 1.0 if measure.direction == "up" else -1.0
     of_model = like.explanation is None
     pairs = [pair for above, below in combinations(ladder, 2) for pair in product(above, below)]
-    told = [
+    ordered = [
         _preference(values("honest", above), values("honest", below), sign)
         for values in blocks
         for above, below in ([] if of_model else pairs)
@@ -170,10 +189,11 @@ def _row(
         for kind in ("deceived", "randomised")
     )
     falls = [] if of_model else [f for values in blocks if (f := _fall(values, course, sign)) is not None]
-    claims = like.family != "context"  # of what a hidden state speaks says nothing of who attends to it
-    comparable = [*filter(None, told), *(filter(None, deceived) if claims else ())]
+    claims = like.family != "context"  # what a hidden state depends on does not depend on attention to it
+    comparable = [*filter(None, ordered), *(filter(None, deceived) if claims else ())]
     return AuditRow(
         metric=like.metric,
+        name=name,
         measure=measure.name,
         family=like.family,
         reference=like.reference,
@@ -181,7 +201,7 @@ def _row(
         reads="models" if of_model else "explanations",
         comparisons=len(comparable),
         inversions=comparable.count("inverted"),
-        told=comparable.count("right"),
+        correct=comparable.count("right"),
         degradation=float(np.mean([tau for tau, _ in falls])) if falls else np.nan,
         monotone=sum(steady for _, steady in falls),
         courses=len(falls),
@@ -191,8 +211,8 @@ def _row(
 
 
 def _noticed(preferences: Sequence[Preference | None]) -> Noticed:
-    told = [p for p in preferences if p is not None]
-    return Noticed(of=len(told), noticed=told.count("right"), fooled=told.count("inverted"))
+    known = [p for p in preferences if p is not None]
+    return Noticed(of=len(known), noticed=known.count("right"), fooled=known.count("inverted"))
 
 
 def _preference(better: Array | None, worse: Array | None, sign: float) -> Preference | None:

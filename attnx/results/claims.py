@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..registry.experiments import Claim
-from .reproduction import ClaimFound, Compared, Measured, Status
+from .reproduction import ClaimFound, ClaimStatus, Compared, Measured
 from .statistics import LEVEL, mean_interval, seed_means
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -66,7 +66,7 @@ def decide(claim: Claim, rows: Sequence[str], samples: Samples) -> ClaimFound:
     )
 
 
-def _status(compared: Sequence[Compared]) -> Status:
+def _status(compared: Sequence[Compared]) -> ClaimStatus:
     if any(one.status == "does not hold" for one in compared):
         return "does not hold"
     return "holds" if compared and all(one.status == "holds" for one in compared) else "open"
@@ -103,7 +103,7 @@ def _difference(a: Sample, b: Sample) -> Array:
 def _compared(what: str, difference: Array, comparisons: int) -> Compared:
     found = mean_interval(difference[:, :, None])
     strict = mean_interval(difference[:, :, None], 1 - (1 - LEVEL) / comparisons)
-    status: Status = "open"
+    status: ClaimStatus = "open"
     if found.seeds[0] > 1 and found.low[0] > 0:
         status = "holds"
     elif found.seeds[0] > 1 and strict.high[0] < 0:

@@ -1,20 +1,19 @@
-"""A comparison of runs: how each differs from the first, and what of it is beyond noise."""
+"""A comparison of runs: how each differs from the first, and which differences are significant."""
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, ClassVar, Literal
 
 from .formatting import Interval, Number, format_number, interval_of, measure_name, with_arrow
 from .provenance import Record
+from .result import Result
 from .selection import NoSuchRow, arguments_of
 
-if TYPE_CHECKING:
-    import pandas
+ONE_SEED = "only one seed: the intervals cover other examples, and say nothing about retrained models"
 
-ONE_SEED = "one seed: intervals are over examples, and tell nothing of models trained again"
-
-Outcome = Literal["better", "worse", "higher", "lower", "within noise", "the same", "undefined"]
+DifferenceOutcome = Literal[
+    "better", "worse", "higher", "lower", "no significant difference", "the same", "undefined"
+]
 
 
 class ComparedRun(Record):
@@ -33,7 +32,7 @@ class ComparedRun(Record):
 
 
 class Difference(Record):
-    """One measure of one run beside the same of the first, over the pairs in which both are defined."""
+    """One measure of one run minus the same of the first, over the examples where both are defined."""
 
     run: str  # letter
     metric: str
@@ -45,11 +44,11 @@ class Difference(Record):
     first: Number  # mean of the first run
     other: Number  # mean of this run
     difference: Number  # other − first
-    low: Number  # 95 % interval of the difference, as if it were the only one
+    low: Number  # 95 % interval of the difference, not corrected for multiple tests
     high: Number
     p: Number  # corrected for all rows of all runs (Holm)
     n: int  # pairs
-    outcome: Outcome
+    outcome: DifferenceOutcome
 
     @property
     def title(self) -> str:
@@ -67,23 +66,25 @@ class Difference(Record):
         return "< .001" if self.p is not None and self.p < 0.001 else format_number(self.p)
 
 
-class Comparison(Record):
-    """How runs differ from the first of them on the same examples, and what of it is beyond noise."""
+class Comparison(Result):
+    """How runs differ from the first of them on the same examples, and which differences are significant."""
+
+    file_stem: ClassVar[str] = "comparison"
 
     runs: tuple[ComparedRun, ...]
     seeds: tuple[int, ...]  # that all runs have
     examples: int  # that all runs have
     rows: tuple[Difference, ...]
-    notes: tuple[str, ...]  # what was left out, and what the numbers do not tell
+    notes: tuple[str, ...]  # what was not compared, and what the numbers do not show
 
     @property
-    def beyond_noise(self) -> tuple[Difference, ...]:
-        """The rows that noise does not explain."""
+    def significant(self) -> tuple[Difference, ...]:
+        """The rows whose difference is significant after the correction."""
         return tuple(row for row in self.rows if row.outcome in ("better", "worse", "higher", "lower"))
 
     @property
     def tested(self) -> int:
-        """How many rows have a p-value, for all of which it is corrected."""
+        """How many rows have a p-value; each is corrected for all of them."""
         return sum(row.p is not None for row in self.rows)
 
     @property
@@ -96,7 +97,7 @@ class Comparison(Record):
         return " · ".join(found)
 
     def select(self, measure: str, **asked: Any) -> Difference:
-        """The one row of that measure and of what else is asked for, as reference="loo"."""
+        """The one row of that measure and of what else is asked for, e.g. reference="loo"."""
         wanted = {"measure": measure, **asked}
         found = [row for row in self.rows if wanted.items() <= row.model_dump().items()]
         if len(found) != 1:
@@ -105,23 +106,11 @@ class Comparison(Record):
             raise NoSuchRow(f"{len(found) or 'No'} rows for {wanted}; choose one of: {known}")
         return found[0]
 
-    def to_json(self) -> str:
-        """The comparison as JSON text."""
-        return json.dumps(self.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n"
-
-    def to_frame(self) -> pandas.DataFrame:
-        """The rows as a pandas DataFrame (needs pandas)."""
-        import pandas
-
-        return pandas.DataFrame([row.model_dump() for row in self.rows])
-
-    def to_html(self) -> str:
-        """The comparison as a page of one file."""
-        from ..views.page.comparison import comparison_page
-
-        return comparison_page(self)
+    def records(self) -> list[dict[str, Any]]:
+        """The differences, one row each."""
+        return [row.model_dump() for row in self.rows]
 
     def __repr__(self) -> str:
-        return f"<Comparison of {self.title}: {len(self.beyond_noise)} of {len(self.rows)} beyond noise>"
+        return f"<Comparison of {self.title}: {len(self.significant)} of {len(self.rows)} significant>"
 
     __str__ = __repr__

@@ -1,18 +1,18 @@
-"""One example explained: what the model said, and which units each method says it was for."""
+"""One example explained: the prediction, and the score of every unit by every method."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-TOP = 3  # units of every method that are left out in turn
+from .provenance import Record
+from .result import Result
+from .verdict_records import UnitName
+
+TOP = 3  # units of every method that are removed in turn
 
 
-@dataclass(frozen=True, slots=True)
-class RemovedUnit:
-    """What the model says without one unit."""
+class RemovedUnit(Record):
+    """The prediction without one unit."""
 
     position: int
     unit: str
@@ -21,9 +21,10 @@ class RemovedUnit:
     top_of: tuple[str, ...]  # methods that have it among their highest
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """One example as the model of one seed sees it."""
+class Explanation(Result):
+    """One example explained: the prediction of one trained model, and the scores of every method."""
+
+    file_stem: ClassVar[str] = "explanation"
 
     title: str  # of the run, or of task and model
     id: str  # empty for a text of the caller's own
@@ -32,39 +33,30 @@ class Explanation:
     label: str | None  # None where it is not known
     seed: int
     predicted: str
-    probabilities: Mapping[str, float]  # by label
-    scores: Mapping[str, tuple[float | None, ...]]  # by method, one per unit
+    probabilities: dict[str, float]  # by label
+    scores: dict[str, tuple[float | None, ...]]  # by method, one per unit
     left_out: tuple[RemovedUnit, ...]  # the strongest change first; none where units cannot be deleted
-    unknown: tuple[str, ...] = ()  # words that the model cannot know, as they never occur in train
+    unknown: tuple[str, ...] = ()  # words that the model does not know: they never occur in train
+    unit: UnitName = "word"  # what a reader calls a unit
 
     def named(self, out: RemovedUnit) -> str:
-        """A unit that was left out; of several with the same text, which."""
+        """A removed unit; of several with the same text, which one."""
         same = [at for at, unit in enumerate(self.units) if unit == out.unit]
         return f"{out.unit} ({_ordinal(same.index(out.position) + 1)})" if len(same) > 1 else out.unit
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain mappings and lists."""
-        return json.loads(json.dumps(asdict(self)))
-
-    def to_json(self) -> str:
-        """Everything as JSON text."""
-        return json.dumps(asdict(self), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-
-    def to_html(self) -> str:
-        """A page that needs nothing else."""
-        from ..views.page.explanation import page
-
-        return page(self)
-
-    def _repr_html_(self) -> str:
-        from ..views.page.explanation import fragment
-
-        return fragment(self)
+    def records(self) -> list[dict[str, Any]]:
+        """The units in their order, one row each, with the score of every method."""
+        return [
+            {"position": at, "unit": unit, **{name: scores[at] for name, scores in self.scores.items()}}
+            for at, unit in enumerate(self.units)
+        ]
 
     def __repr__(self) -> str:
         share = self.probabilities[self.predicted]
         said = f"{self.predicted} {share:.3f}; {', '.join(self.scores)}"
-        return f"<Explanation of {len(self.units)} units: {said}>"
+        return f"<Explanation of {len(self.units)} {self.unit}s: {said}>"
+
+    __str__ = __repr__
 
 
 def _ordinal(number: int) -> str:

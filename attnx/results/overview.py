@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, Literal
 
-from .report import Report, Status
+from .report import Report
 from .study import StudyReport
 from .sweep import rows_of
+from .verdict_records import Status
 
 MOST = 2  # measures in a line; all are in the report
 
@@ -18,7 +21,7 @@ class Line:
 
     name: str
     kind: Literal["run", "study", "unreadable"]
-    written: str  # date and time, as 2026-01-31 12:00
+    written: datetime
     labels: dict[str, str]  # task, model, projection
     seeds: tuple[int, ...]
     numbers: dict[str, float | None]  # accuracy and the first measures, or the first findings
@@ -26,8 +29,24 @@ class Line:
     weights: tuple[str, ...]  # the folders of its weights
     reason: str = ""  # why it cannot be read
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON; the time in ISO format."""
+        return asdict(self) | {"written": self.written.isoformat(timespec="seconds")}
 
-def line_of(name: str, written: str, report: Report | StudyReport) -> Line:
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Line:
+        """A line read back from `to_dict`."""
+        return cls(
+            **{
+                **values,
+                "written": datetime.fromisoformat(values["written"]),
+                "seeds": tuple(values["seeds"]),
+                "weights": tuple(values["weights"]),
+            }
+        )
+
+
+def line_of(name: str, written: datetime, report: Report | StudyReport) -> Line:
     """A report in brief."""
     if isinstance(report, StudyReport):
         found = {f"{f.setting} {f.measure}": f.mean for f in report.findings[:MOST]}

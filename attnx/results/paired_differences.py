@@ -10,11 +10,10 @@ from typing import Any, Final
 import numpy as np
 
 from ..errors import UsageError
-from .comparison import ONE_SEED, ComparedRun, Comparison, Difference, Outcome
+from .comparison import ONE_SEED, ComparedRun, Comparison, Difference, DifferenceOutcome
 from .examples import Array, ExampleColumn, Examples
 from .report import Report
 from .statistics import LEVEL, holm, mean_over_seeds, p_values, paired_interval
-from .wording import USELESS
 
 LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 ACCURACY: Final = ExampleColumn("accuracy", "accuracy", None, None, "up")
@@ -65,14 +64,14 @@ class _Side:
 
 
 def compare_explanations(report: Report) -> Comparison:
-    """Every explanation of one run beside its first, on the same examples and trained models."""
+    """Every explanation of one run compared with its first, on the same examples and trained models."""
     examples = report.examples()
     asked = [s.explanation for s in report.summaries if s.explanation is not None and not s.yardstick]
     names = list(dict.fromkeys(asked))
     if len(names) < 2:
         raise UsageError(
-            f"Run {report.fingerprint} has one explanation: name a second run, or evaluate with more of "
-            "--explanation."
+            f"Run {report.fingerprint} has only one explanation: name a second run, or evaluate with "
+            "several --explanation."
         )
     return compare_reports([_of_explanation(report, examples, name) for name in names], models=False)
 
@@ -92,16 +91,16 @@ def _of_explanation(report: Report, examples: Examples, name: str) -> Report:
 
 
 def compare_reports(reports: Sequence[Report], *, models: bool = True) -> Comparison:
-    """Each run beside the first, on the examples and seeds that all have; accuracy too, of several models."""
+    """Each run compared with the first, on the examples and seeds that all have."""
     if not 2 <= len(reports) <= len(LETTERS):
-        raise UsageError(f"{len(reports)} runs given: compare two or more, and at most {len(LETTERS)}.")
+        raise UsageError(f"{len(reports)} runs given: compare between 2 and {len(LETTERS)} runs.")
     sides = [_Side(letter, r, r.examples()) for letter, r in zip(LETTERS, reports, strict=False)]
     ids, other = _common_ids(sides)
     seeds = [s for s in sides[0].examples.seeds if all(s in side.examples.seeds for side in sides)]
     if not seeds:
         said = " and ".join(",".join(map(str, side.examples.seeds)) for side in sides)
         raise UsageError(
-            f"These runs have no seed in common ({said}): evaluate one with the other's --seeds."
+            f"These runs have no seed in common ({said}): evaluate one of them with the --seeds of the other."
         )
     columns = _in_all([side.measured for side in sides])
     whole = _in_all([side.whole for side in sides])
@@ -127,7 +126,7 @@ def _common_ids(sides: Sequence[_Side]) -> tuple[list[str], int]:
     ids = [id_ for id_ in shared if all(_same(first, side, id_) for side in others)]
     if not ids:
         names = " and ".join(f"'{side.report.labels['task']}'" for side in sides)
-        other = f": {len(shared)} ids are the same, of other texts or labels" if shared else ""
+        other = f": {len(shared)} ids are the same but have other texts or labels" if shared else ""
         raise UsageError(f"These runs have no example in common ({names}){other}. Compare runs on one task.")
     return ids, len(shared) - len(ids)
 
@@ -198,13 +197,13 @@ def _corrected(rows: Sequence[Difference]) -> tuple[Difference, ...]:
     )
 
 
-def _outcome(row: Difference, p: float) -> Outcome:
+def _outcome(row: Difference, p: float) -> DifferenceOutcome:
     if np.isnan(p) or row.difference is None:
         return "undefined"
     if row.low == row.high == 0:
         return "the same"
     if p > 1 - LEVEL:
-        return "within noise"
+        return "no significant difference"
     if row.direction == "none":
         return "higher" if row.difference > 0 else "lower"
     return "better" if (row.difference > 0) == (row.direction == "up") else "worse"
@@ -242,26 +241,30 @@ def _notes(
     other: int,
     whole: Sequence[ExampleColumn],
 ) -> Iterator[str]:
-    """What was left out, and what the numbers do not tell."""
+    """What was not compared, and what the numbers do not show."""
     if any(len(side.examples) != len(ids) for side in sides):
         sizes = ", ".join(f"{side.letter} has {len(side.examples)}" for side in sides)
-        yield f"only the {len(ids)} examples that all runs have are compared ({sizes})"
+        yield f"only the {len(ids)} examples that all runs share are compared ({sizes})"
     if other:
-        yield f"{other} examples have the same id and another text or label: left out"
+        yield f"{other} examples have the same id but another text or label, and are not compared"
     if not all(side.examples.units for side in sides):
-        yield "not every run kept its texts (--keep all): examples are taken for the same by id and label"
+        yield "not every run stored its texts (--keep all): examples are matched by id and label"
     if any(len(side.examples.seeds) != len(seeds) for side in sides):
         said = ", ".join(f"{s.letter} has {','.join(map(str, s.examples.seeds))}" for s in sides)
-        yield f"only seeds that all runs have are compared: {','.join(map(str, seeds))} ({said})"
+        yield f"only the seeds that all runs share are compared: {','.join(map(str, seeds))} ({said})"
     if len(seeds) == 1:
         yield ONE_SEED
     if whole:
         names = ", ".join(column.title for column in whole)
-        yield f"not compared, as they are of each run's examples as a whole: {names}"
+        yield f"not compared, because they are measured on all examples of a run together: {names}"
     models = {side.report.fingerprint: side for side in sides}  # one, where explanations are compared
     for side in models.values():
         of = f"{side.letter}: " if len(models) > 1 else ""
-        yield from (f"{of}{warning}" for warning in side.report.warnings if warning.endswith(USELESS))
+        yield from (
+            f"{of}{caution.text}"
+            for caution in side.report.warnings
+            if caution.kind == "not-better-than-constant"
+        )
     for side in sides:
         missing = _run(side, sides).without
         if missing:

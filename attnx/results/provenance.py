@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict
 
 
 class Record(BaseModel):
-    """What a report is made of: frozen, and nothing in it that is not declared."""
+    """A frozen part of a result; it accepts no field that is not declared."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -20,17 +22,25 @@ class PluginUsed(Record):
     code: str  # hash of its source files
 
 
+class ComponentUsed(Record):
+    """An importance method or a metric of a run, by the label that its rows have."""
+
+    kind: Literal["importance", "metric"]
+    label: str
+    name: str  # of the component, without options
+
+
 class Provenance(Record):
     """What the run was computed with."""
 
     plugins: tuple[PluginUsed, ...]
     data: dict[str, str]
     weights: dict[int, str]  # hash of the trained weights, by seed
-    weights_folders: dict[int, str]  # by seed: their folder among the weights that are kept, where they are
+    weights_folders: dict[int, str]  # by seed: the folder of the stored weights, if they are stored
 
 
 class SampleUsed(Record):
-    """The examples of the test split on which the dear tests were run."""
+    """The examples of the test split on which the expensive metrics were measured."""
 
     examples: int
     of: int  # the test split

@@ -1,28 +1,38 @@
-"""The report: what was asked, what it was computed with, what came out and how sure it is."""
+"""The report of a run: what was asked, what it was computed with, what was found and how sure it is."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from pydantic import Field, PrivateAttr
+from pydantic import PrivateAttr
 
 from ..errors import DataError, UsageError
 from ..request.spec import RunSpec
 from .formatting import Interval, Number, format_number, interval_of, measure_name, with_arrow
-from .provenance import Provenance, Record, SampleUsed
+from .provenance import ComponentUsed, Provenance, Record, SampleUsed
+from .result import Result
 from .selection import NoSuchRow, arguments_of
+from .verdict_records import Heading, UnitName, Verdict
 
 if TYPE_CHECKING:
-    import pandas
-
-    from ..views.figures.figure import ReportFigure
     from .examples import Examples
 
-SCHEMA: Literal[1] = 1
-Heading = Literal["faithfulness", "interpretability"]
-Status = Literal["supported", "contradicted", "chance", "unknown"]
+CautionKind = Literal[
+    "notice",
+    "not-better-than-constant",
+    "no-attention",
+    "untrained",
+    "same-model",
+    "not-retrained",
+    "one-seed",
+    "two-seeds",
+    "cut-off",
+    "signed-scores",
+    "constant-scores",
+    "undefined-values",
+    "unknown-words",
+]
 
 
 class Summary(Record):
@@ -33,8 +43,8 @@ class Summary(Record):
     family: str
     explanation: str | None  # None: of the model itself, whatever the explanation
     reference: str | None
-    yardstick: bool = False  # of two references with each other, to compare with
-    group: str  # "all", or "predicted=NAME"
+    yardstick: bool = False  # agreement of two references with each other, for comparison
+    predicted: str | None = None  # only the examples with this predicted label; None: all examples
     mean: Number  # over seeds, of the mean over examples
     sd: Number  # over examples
     n: int  # examples with a value, over all seeds
@@ -44,6 +54,11 @@ class Summary(Record):
     direction: Literal["up", "down", "none"]
     baselines: dict[str, Number]  # the mean of the same measure for other explanations
     seeds: tuple[Number, ...]  # the mean of each seed
+
+    @property
+    def group(self) -> str:
+        """The examples that it covers: "all", or "predicted=LABEL"."""
+        return "all" if self.predicted is None else f"predicted={self.predicted}"
 
     @property
     def title(self) -> str:
@@ -64,8 +79,9 @@ class Summary(Record):
 class Curve(Record):
     """A line in a figure, for one seed."""
 
-    name: str
-    metric: str
+    kind: Literal["metric", "training"]  # drawn by a metric, or followed on dev over the epochs of training
+    name: str  # what the line shows; of a training curve the measure
+    metric: str  # "training" for the accuracy and the loss on dev
     explanation: str | None
     reference: str | None
     seed: int
@@ -81,63 +97,47 @@ class Quality(Record):
     accuracy: float
     f1: float  # macro-averaged
     roc_auc: Number  # binary tasks only
-    majority: float  # accuracy of always answering the commonest label of train
+    majority: float  # accuracy of always predicting the most frequent test label
     epochs: int  # trained
-    best_epoch: int  # kept, by the dev split; 0: the untrained model, or one that was given ready
-    dev_accuracy: Number  # of the epoch that was kept; None for a model that was given ready
+    best_epoch: int  # the one used, chosen on dev; 0: the untrained model, or one that was not trained here
+    dev_accuracy: Number  # of that epoch; None for a model that was not trained here
 
 
 class MethodCost(Record):
-    """What one explanation costs; its seconds are among the report's `seconds`."""
+    """What one importance method costs."""
 
     method: str
     passes: float  # examples sent through the model for one explanation
     examples: int  # that were explained, over all seeds
+    seconds: float  # for all of them together
+
+    @property
+    def milliseconds(self) -> float | None:
+        """The time for one explanation; None where nothing was explained."""
+        return 1000 * self.seconds / self.examples if self.examples else None
 
 
-class VerdictRow(Record):
-    """One measure of an explanation beside the same of random scores, and what that says."""
+class Caution(Record):
+    """Something a reader must know before trusting a number."""
 
-    metric: str
-    measure: str
-    reference: str | None
-    sees: str  # what the test can see
-    mean: Number
-    random: Number  # the same measure of random scores, or the measure's midpoint
-    against: Literal["random", "midpoint"] = "random"  # which of the two
-    difference: Number  # paired, on the same examples
-    low: Number  # interval of the difference, corrected for the number of rows
-    high: Number
-    share: Number  # of the way from random scores to the best attainable
-    n: int
-    status: Status
-    decides: bool  # False: the audit on known truth does not trust it enough
-
-
-class Verdict(Record):
-    """What the evidence says of one explanation: of one family of it, or of a heading."""
-
-    heading: Heading
-    family: str | None  # None: of the heading, which follows its most trusted family
-    explanation: str
-    status: Status
-    reason: str
-    rows: tuple[VerdictRow, ...]
+    kind: CautionKind
+    about: tuple[str, ...] = ()  # the explanations, measures, labels or seeds that it names
+    text: str
 
     def __str__(self) -> str:
-        from .wording import STATUS_IN_WORDS
-
-        of = self.family or self.heading
-        return f"{self.explanation}, {of}: {STATUS_IN_WORDS[self.status]}. {self.reason}."
+        return self.text
 
 
-class Report(Record):
+class Report(Result):
     """Everything one run found."""
 
-    schema_: Literal[1] = Field(default=SCHEMA, alias="schema")
+    file_stem: ClassVar[str] = "report"
+
     fingerprint: str
     labels: dict[str, str]  # task, model and projection as they were asked for
+    unit: UnitName  # what attention is spread over: words, or the units of a task that is not text
     spec: RunSpec
+    components: tuple[ComponentUsed, ...]  # the importance methods and metrics, by label
     provenance: Provenance
     environment: dict[str, str]
     quality: tuple[Quality, ...]
@@ -146,15 +146,15 @@ class Report(Record):
     summaries: tuple[Summary, ...]
     curves: tuple[Curve, ...]
     costs: tuple[MethodCost, ...]
-    warnings: tuple[str, ...]
+    warnings: tuple[Caution, ...]
     seconds: dict[str, float]
-    _examples: Any = PrivateAttr(default=None)  # what was kept, or what reads it when it is asked for
+    _examples: Any = PrivateAttr(default=None)  # the stored examples, or what reads them when asked for
 
     def examples(self) -> Examples:
-        """The examples of the test split with every prediction, score and measure, as they were kept."""
+        """The stored examples of the test split, with every prediction, score and measure."""
         found: Examples | Callable[[], Examples] | None = self._examples
         if found is None:
-            raise UsageError("This run kept no examples: evaluate again with keep='all' (--keep all).")
+            raise UsageError("This run stored no examples: evaluate again with keep='all' (--keep all).")
         return found() if callable(found) else found
 
     def __eq__(self, other: object) -> bool:
@@ -167,44 +167,28 @@ class Report(Record):
         report._examples = examples
         return report
 
-    def to_json(self) -> str:
-        """The report as JSON text, in the layout that docs/report.md describes."""
-        return json.dumps(self.model_dump(mode="json", by_alias=True), indent=1, ensure_ascii=False) + "\n"
+    def records(self) -> list[dict[str, Any]]:
+        """The summaries, one row each; the mean of every baseline has a column."""
+        return [
+            {
+                **summary.model_dump(exclude={"baselines", "predicted"}),
+                "group": summary.group,
+                **{f"baseline_{name}": summary.baselines.get(name) for name in self.baseline_names},
+            }
+            for summary in self.summaries
+        ]
 
-    @classmethod
-    def from_json(cls, text: str) -> Report:
-        """A report read back from its JSON text."""
-        return cls.model_validate_json(text)
+    def without_times(self) -> Report:
+        """The same report without what depends on the clock: equal for the same run on any machine."""
+        costs = tuple(cost.model_copy(update={"seconds": 0.0}) for cost in self.costs)
+        return self.model_copy(update={"seconds": {}, "costs": costs})
 
-    def to_frame(self) -> pandas.DataFrame:
-        """The summaries as a pandas DataFrame, one row each (needs pandas)."""
-        import pandas
-
-        rows = [summary.model_dump() for summary in self.summaries]
-        frame = pandas.DataFrame(rows)
-        baselines = frame.pop("baselines").apply(pandas.Series)
-        return frame.join(baselines.add_prefix("baseline_"))
-
-    def to_markdown(self) -> str:
-        """The report as a Markdown page."""
-        from ..views.markdown import page
-
-        return page(self)
-
-    def to_html(self) -> str:
-        """The report as a page of one file, with a browser of the examples where they were kept."""
-        from ..views.page.report import run_page
-
-        return run_page(self, self.kept_examples())
-
-    def figures(self) -> list[ReportFigure]:
-        """Every figure that the run has the numbers for; `save("name.svg")` writes one, or a PNG."""
-        from ..views.figures.report import drawings
-
-        return drawings(self, self.kept_examples())
+    def component_name(self, label: str) -> str:
+        """The component behind a label of this report: "kendall" for "kendall:variant=c"."""
+        return next((used.name for used in self.components if used.label == label), label)
 
     def kept_examples(self) -> Examples | None:
-        """The examples as they were kept; None where none were."""
+        """The stored examples; None where none were stored."""
         if self._examples is None:
             return None
         try:
@@ -214,19 +198,13 @@ class Report(Record):
                 return None
             raise  # they are there and damaged
 
-    def _repr_html_(self) -> str:
-        """The verdict and the measures, for a notebook."""
-        from ..views.page.report import fragment
-
-        return fragment(self)
-
     @property
     def baseline_names(self) -> list[str]:
         """The baselines of this report, in order."""
         return sorted({name for summary in self.summaries for name in summary.baselines})
 
     def verdict(self, explanation: str | None = None, heading: Heading = "faithfulness") -> Verdict:
-        """What the evidence says of an explanation, the first by default; print it to read it in words."""
+        """The verdict on an explanation, by default the first; print it to read it in words."""
         found = [v for v in self.verdicts if v.family is None and v.heading == heading]
         chosen = [v for v in found if explanation in (None, v.explanation)]
         if not chosen:
@@ -252,9 +230,9 @@ class Report(Record):
         Args:
             measure: the name of the measure, such as "tau" or "aopc"; `report.summaries` has them all.
             metric: its metric, where several have a measure of that name.
-            explanation: the importance method it is of; by default the first of the report.
+            explanation: the importance method under test; by default the first of the report.
             reference: the importance method it is compared with.
-            group: "all", or the examples of one class, as "predicted=NAME".
+            group: "all", or the examples of one predicted label, e.g. "predicted=positive".
         """
         explanation = explanation or next((s.explanation for s in self.summaries if s.explanation), None)
         found = [

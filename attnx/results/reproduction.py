@@ -1,16 +1,16 @@
-"""A reproduction: what was measured of a table or figure beside what was published, and its claims."""
+"""A reproduction: measured and published values of a table or figure, and whether its claims hold."""
 
 from __future__ import annotations
 
-import json
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 from ..registry.experiments import SizeName
 from .formatting import Interval, Number, interval_of
 from .provenance import Record
 from .report import Curve
+from .result import Result
 
-Status = Literal["holds", "does not hold", "open"]
+ClaimStatus = Literal["holds", "does not hold", "open"]
 
 
 class Measured(Record):
@@ -38,7 +38,7 @@ class Compared(Record):
     difference: Number
     low: Number  # 95 % interval
     high: Number
-    status: Status
+    status: ClaimStatus
 
     @property
     def interval(self) -> Interval | None:
@@ -50,7 +50,7 @@ class ClaimFound(Record):
     """A claim of the paper, and whether it holds here."""
 
     says: str
-    status: Status
+    status: ClaimStatus
     compared: tuple[Compared, ...]
     missing: int  # comparisons of rows that were not run
 
@@ -70,10 +70,11 @@ class ColumnShown(Record):
     given: bool  # a setting of the paper's, not a result
 
 
-class Reproduction(Record):
-    """Everything that was found of one experiment."""
+class Reproduction(Result):
+    """Everything that was measured for one table or figure of a paper."""
 
-    schema_version: Literal[1] = 1
+    file_stem: ClassVar[str] = "reproduction"
+
     experiment: str
     summary: str
     source: str
@@ -102,26 +103,9 @@ class Reproduction(Record):
         """What was measured of a column in a row."""
         return next(v for v in self.values if (v.row, v.column) == (row, column))
 
-    def to_json(self) -> str:
-        """The reproduction as JSON text."""
-        return json.dumps(self.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n"
-
-    @classmethod
-    def from_json(cls, text: str) -> Reproduction:
-        """A reproduction read back from its JSON text."""
-        return cls.model_validate_json(text)
-
-    def to_markdown(self) -> str:
-        """The reproduction as a section of a Markdown page."""
-        from ..views.terminal.reproduction import markdown
-
-        return markdown(self)
-
-    def to_html(self) -> str:
-        """The reproduction as a page of one file."""
-        from ..views.page.reproduction import reproduction_page
-
-        return reproduction_page(self)
+    def records(self) -> list[dict[str, Any]]:
+        """The measured values, one row each."""
+        return [value.model_dump() for value in self.values]
 
     def __repr__(self) -> str:
         said = ", ".join(f"{c.status}: {c.says}" for c in self.tested)

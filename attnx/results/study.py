@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Literal
-
-from pydantic import Field
+from typing import Any, ClassVar, Literal
 
 from ..request.spec import Choice, RunSpec
 from .formatting import Interval, Number, format_number, interval_of, with_arrow
 from .provenance import PluginUsed, Record
-from .report import SCHEMA
+from .result import Result
 from .selection import NoSuchRow
-
-if TYPE_CHECKING:
-    import pandas
 
 
 class StudyRow(Record):
@@ -49,10 +43,11 @@ class StudyRow(Record):
         return interval_of(self.low, self.high)
 
 
-class StudyReport(Record):
+class StudyReport(Result):
     """Everything a study found."""
 
-    schema_: Literal[1] = Field(default=SCHEMA, alias="schema")
+    file_stem: ClassVar[str] = "study"
+
     study: Choice
     labels: dict[str, str]
     spec: RunSpec
@@ -70,38 +65,9 @@ class StudyReport(Record):
             raise NoSuchRow(f"No finding '{setting}' '{measure}' in this study: it has {known}.")
         return found[0]
 
-    def to_json(self) -> str:
-        """The report as JSON text."""
-        return json.dumps(self.model_dump(mode="json", by_alias=True), indent=1, ensure_ascii=False) + "\n"
-
-    @classmethod
-    def from_json(cls, text: str) -> StudyReport:
-        """A report read back from its JSON text."""
-        return cls.model_validate_json(text)
-
-    def to_frame(self) -> pandas.DataFrame:
-        """The findings as a pandas DataFrame, one row each (needs pandas)."""
-        import pandas
-
-        return pandas.DataFrame([finding.model_dump() for finding in self.findings])
-
-    def to_markdown(self) -> str:
-        """The report as a Markdown page."""
-        from ..views.markdown import study_page
-
-        return study_page(self)
-
-    def to_html(self) -> str:
-        """The report as a page of one file."""
-        from ..views.page.report import study_page
-
-        return study_page(self)
-
-    def _repr_html_(self) -> str:
-        """The findings, for a notebook."""
-        from ..views.page.report import study_fragment
-
-        return study_fragment(self)
+    def records(self) -> list[dict[str, Any]]:
+        """The findings, one row each."""
+        return [finding.model_dump() for finding in self.findings]
 
     def __repr__(self) -> str:
         names = " · ".join(self.labels.values())

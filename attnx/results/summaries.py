@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from ..types import Axis, TaskData
+from .constant_answer import most_frequent_label
 from .observations import Key, Measurement, SeedResult
 from .report import Curve, MethodCost, Quality, Summary
 from .statistics import mean_over_seeds, summarise
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
+Members = np.ndarray[Any, np.dtype[np.bool_]]
 
 
 def summaries(
@@ -24,9 +26,9 @@ def summaries(
 ) -> tuple[Summary, ...]:
     """One row for every measure, explanation, reference and group, metrics in the order of measuring."""
     predicted = np.stack([result.observation.predicted for result in results])  # [S, N]
-    groups = {"all": np.ones_like(predicted, dtype=bool)}
-    groups |= {f"predicted={name}": predicted == index for index, name in enumerate(label_names)}
-    whole = {"all": np.ones((len(results), 1), dtype=bool)}
+    groups: dict[str | None, Members] = {None: np.ones_like(predicted, dtype=bool)}
+    groups |= {name: predicted == index for index, name in enumerate(label_names)}
+    whole: dict[str | None, Members] = {None: np.ones((len(results), 1), dtype=bool)}
     measured = results[0].observation.measurements
     tables = []
     for of_split in (False, True):
@@ -52,8 +54,8 @@ def _over_seeds(results: Sequence[SeedResult], like: Measurement) -> Array:
 def _table(
     measured: Sequence[Measurement],
     values: dict[Key, Array],  # [S, N, M] each
-    group: str,
-    member: np.ndarray[Any, Any],  # [S, N] of the group
+    predicted: str | None,  # the label of the group; None: all examples
+    member: Members,  # [S, N] of the group
     explanations: Sequence[str],
     baselines: Sequence[str],
 ) -> list[list[Summary]]:
@@ -77,7 +79,7 @@ def _table(
             explanation=m.explanation,
             reference=m.reference,
             yardstick=m.explanation not in (None, *explanations),
-            group=group,
+            predicted=predicted,
             mean=found.mean[row],
             sd=found.sd[row],
             n=found.n[row],
@@ -127,6 +129,7 @@ def curves(results: Sequence[SeedResult], explanations: Sequence[str], own: str)
 
 def _metric_curve(seed: int, m: Measurement, axis: Axis, line: Array) -> Curve:
     return Curve(
+        kind="metric",
         name=axis.name,
         metric=m.metric,
         explanation=m.explanation,
@@ -139,13 +142,14 @@ def _metric_curve(seed: int, m: Measurement, axis: Axis, line: Array) -> Curve:
 
 
 def costs(results: Sequence[SeedResult]) -> tuple[MethodCost, ...]:
-    """Model passes per explanation of every importance method, over all seeds."""
+    """Model passes for one explanation and seconds of every importance method, over all seeds."""
     found = []
     for method in results[0].observation.costs:
         of_seeds = [result.observation.costs[method] for result in results]
         examples = sum(cost.examples for cost in of_seeds)
         passes = sum(cost.passes for cost in of_seeds) / max(1, examples)
-        found.append(MethodCost(method=method, passes=passes, examples=examples))
+        seconds = round(sum(cost.seconds for cost in of_seeds), 3)
+        found.append(MethodCost(method=method, passes=passes, examples=examples, seconds=seconds))
     return tuple(found)
 
 
@@ -161,7 +165,8 @@ def _course(result: SeedResult, own: str) -> list[Curve]:
                 lines.setdefault((metric, measure), []).append(mean)
     return [
         Curve(
-            name=f"{measure} on dev over training",
+            kind="training",
+            name=measure,
             metric=metric,
             explanation=own,
             reference=None,
@@ -175,23 +180,22 @@ def _course(result: SeedResult, own: str) -> list[Curve]:
 
 
 def quality(results: Sequence[SeedResult], data: TaskData) -> tuple[Quality, ...]:
-    """Accuracy and its friends on test, for every seed."""
+    """Accuracy, F1 and the best constant answer on test, for every seed."""
     from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
 
-    train_labels = np.array([example.label for example in data.train])
-    commonest = np.bincount(train_labels).argmax()
+    most_frequent = most_frequent_label(data, results[0].observation.labels)
     rows = []
     for result in results:
-        seen = result.observation
-        binary = len(data.label_names) == 2 and len(np.unique(seen.labels)) == 2
-        margin = seen.logits[:, -1] - seen.logits[:, 0]
+        observed = result.observation
+        binary = len(data.label_names) == 2 and len(np.unique(observed.labels)) == 2
+        margin = observed.logits[:, -1] - observed.logits[:, 0]
         rows.append(
             Quality(
                 seed=result.seed,
-                accuracy=accuracy_score(seen.labels, seen.predicted),
-                f1=f1_score(seen.labels, seen.predicted, average="macro", zero_division=0),
-                roc_auc=roc_auc_score(seen.labels, margin) if binary else None,
-                majority=float((seen.labels == commonest).mean()),
+                accuracy=accuracy_score(observed.labels, observed.predicted),
+                f1=f1_score(observed.labels, observed.predicted, average="macro", zero_division=0),
+                roc_auc=roc_auc_score(observed.labels, margin) if binary else None,
+                majority=float((observed.labels == most_frequent).mean()),
                 epochs=max((epoch.epoch for epoch in result.record.course), default=0),
                 best_epoch=result.record.best_epoch,
                 dev_accuracy=result.record.dev_accuracy,

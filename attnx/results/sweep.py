@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import PrivateAttr
 
@@ -14,12 +13,9 @@ from ..errors import UsageError
 from .comparison import Comparison
 from .formatting import measure_name, with_arrow
 from .provenance import Record
-from .report import Report, Status, Verdict, VerdictRow
-
-if TYPE_CHECKING:
-    import pandas
-
-    from ..views.figures.figure import ReportFigure
+from .report import Report
+from .result import Result
+from .verdict_records import Status, Verdict, VerdictRow
 
 AXES = ("task", "model", "projection", "training")
 
@@ -61,12 +57,13 @@ class UnfinishedCell(Record):
     reason: str
 
 
-class SweepReport(Record):
+class SweepReport(Result):
     """Everything a sweep found."""
 
-    schema_version: Literal[1] = 1
+    file_stem: ClassVar[str] = "sweep"
+
     rows: tuple[SweepRow, ...]
-    refused: tuple[UnfinishedCell, ...]  # pairings that make no sense
+    refused: tuple[UnfinishedCell, ...]  # incompatible combinations
     failed: tuple[UnfinishedCell, ...]
     seconds: float
     workers: int
@@ -78,10 +75,6 @@ class SweepReport(Record):
         report = self.model_copy()
         report._find, report._folder = find, folder
         return report
-
-    def to_json(self) -> str:
-        """The report as JSON text."""
-        return json.dumps(self.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n"
 
     @property
     def measures(self) -> dict[str, str]:
@@ -116,23 +109,20 @@ class SweepReport(Record):
         """What sets the cell of a row apart from the others."""
         return " · ".join(self.short(row, axis) for axis in self.varying) or row.cell
 
-    @property
-    def table(self) -> pandas.DataFrame:
-        """The rows as a pandas DataFrame: cell, verdicts, and mean and interval of every measure."""
-        import pandas
-
+    def records(self) -> list[dict[str, Any]]:
+        """The rows: cell, verdicts, and mean and interval of every measure."""
         rows = []
         for row in self.rows:
             found = row.model_dump(exclude={"values"})
             for name, value in row.values.items():
                 found |= {name: value.mean, f"{name}, low": value.low, f"{name}, high": value.high}
             rows.append(found)
-        return pandas.DataFrame(rows)
+        return rows
 
     def comparisons(self) -> tuple[Comparison, ...]:
-        """Every cell beside the first of its task, example by example, as `attnx.compare` has it.
+        """Every cell compared with the first of its task, example by example, as by `attnx.compare`.
 
-        A comparison holds 26 runs; more of one task are in several, each with the first.
+        A comparison has at most 26 runs; a task with more has several, each with the first run.
         """
         from .paired_differences import LETTERS, compare_reports
 
@@ -149,37 +139,19 @@ class SweepReport(Record):
     def _report(self, run: str) -> Report:
         found: Report | None = self._find(run) if self._find else None
         if found is None:
-            raise UsageError(f"Run {run} of this sweep is not there any more: sweep again.")
+            raise UsageError(f"Run {run} of this sweep has been deleted: run the sweep again.")
         return found
 
-    def heat_maps(self) -> list[ReportFigure]:
-        """A drawing for every measure that several rows have."""
-        from ..views.figures.heat_maps import heat_maps
+    def page_in(self, folder: Path) -> str:
+        """The page with links from that folder to the pages of the runs."""
+        from .rendering import page_of
 
-        return heat_maps(self)
-
-    def to_html(self, links: Mapping[str, str] | None = None) -> str:
-        """The sweep as a page of one file; links lead to the pages of runs."""
-        from ..views.page.sweep import sweep_page
-
-        return sweep_page(self, links or {})
-
-    def save(self, folder: str | Path, seen_from: Path | None = None) -> Path:
-        """Write the page, the heat maps and the JSON into a folder, which may be moved to another place."""
-        from ..views.figures.figure import to_svg
-
-        place = Path(folder)
-        place.mkdir(parents=True, exist_ok=True)
         links = {
-            row.run: Path(os.path.relpath(page, seen_from or place)).as_posix()
+            row.run: Path(os.path.relpath(page, folder)).as_posix()
             for row in self.rows
             if self._folder and (page := self._folder / row.run / "report.html").is_file()
         }
-        (place / "sweep.json").write_text(self.to_json(), encoding="utf-8")
-        (place / "sweep.html").write_text(self.to_html(links), encoding="utf-8")
-        for drawing in self.heat_maps():
-            (place / f"{drawing.name}.svg").write_text(to_svg(drawing), encoding="utf-8")
-        return place
+        return page_of(self, links=links)
 
     def __repr__(self) -> str:
         cells = len({row.run for row in self.rows})

@@ -13,11 +13,12 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from ..types import Direction, Family
+from ..types import Direction, Family, Sees
+from .constant_answer import UselessModel
 from .observations import Measurement, SeedResult
-from .report import Heading, Status, Verdict, VerdictRow
 from .statistics import mean_over_seeds, paired_interval
-from .wording import NOT_JUDGED, clause, row_in_words
+from .verdict_records import Clause, Heading, Status, UnitName, Verdict, VerdictRow
+from .wording import NO_VERDICT, clause
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -34,12 +35,12 @@ HEADINGS: Final[dict[Heading, tuple[Family, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """One measure of one explanation beside the same measure of random scores; values are [S, N]."""
+    """One measure of one explanation and the same measure of random scores; values are [S, N]."""
 
     metric: str
     measure: str
     family: Family
-    sees: str
+    sees: Sees
     reference: str | None
     better: Direction  # up or down
     best: float
@@ -56,13 +57,15 @@ def judge(
     own: str,
     random: str,
     inversions: Mapping[str, float],
-    useless: str = "",
+    useless: UselessModel | None = None,
+    unit: UnitName = "word",
 ) -> tuple[Verdict, ...]:
-    """The verdicts on every explanation: a line for each family of evidence, and one for each heading.
+    """The verdicts on every explanation: one for each heading, and one for each family of evidence.
 
     `own` is the explanation that rows of the model itself are about, `random` the baseline,
-    `inversions` the share of cases in which the audit saw a metric prefer a wrong explanation, and
-    `useless` says why the model is not worth explaining, if it is not.
+    `inversions` by label the share of cases in which the audit saw a metric prefer a wrong explanation,
+    `useless` says why the model is not worth explaining, if it is not, and `unit` how a reader calls a
+    unit.
     """
     verdicts: list[Verdict] = []
     for name in explanations:
@@ -71,14 +74,14 @@ def judge(
             found = [t for t in tested if t.family in order]
             if not found:
                 continue
-            trusted = [inversions.get(_name(t.metric), 0.0) <= TRUSTED for t in found]
+            trusted = [inversions.get(t.metric, 0.0) <= TRUSTED for t in found]
             level = 1 - ERROR / max(1, sum(trusted))
             rows = [
                 (t.family, _row(t, level, decides=decides, is_random=name == random))
                 for t, decides in zip(found, trusted, strict=True)
             ]
             lines = [
-                _of_family(heading, family, name, [row for of, row in rows if of == family], useless)
+                _of_family(heading, family, name, [row for of, row in rows if of == family], useless, unit)
                 for family in order
                 if any(of == family for of, _ in rows)
             ]
@@ -87,7 +90,7 @@ def judge(
 
 
 def _tested(results: Sequence[SeedResult], explanation: str, own: str, random: str) -> list[Tested]:
-    """The headline of every metric of an explanation that has random scores, or a midpoint, beside it."""
+    """The headline of every metric that compares an explanation with random scores or a midpoint."""
     first = results[0].observation.measurements
     found = []
     for m in first:
@@ -195,26 +198,28 @@ def family_status(rows: Iterable[VerdictRow]) -> Status:
 
 
 def _of_family(
-    heading: Heading, family: Family, explanation: str, rows: Sequence[VerdictRow], useless: str
+    heading: Heading,
+    family: Family,
+    explanation: str,
+    rows: Sequence[VerdictRow],
+    useless: UselessModel | None,
+    unit: UnitName,
 ) -> Verdict:
     status = "unknown" if useless else family_status(rows)
-    words = "; ".join(row_in_words(row) for row in rows)
-    deciding = [row for row in rows if row.decides]
-    if status in ("supported", "contradicted"):
-        deciding = [row for row in deciding if row.status == status]
-    references = [row.reference for row in deciding if row.reference]
-    says = NOT_JUDGED if useless else clause(family, status, references)
+    shown = clause(family, status, rows, unit)
     return Verdict(
         heading=heading,
         family=family,
         explanation=explanation,
         status=status,
-        reason=f"{says}: {words}",
+        clauses=(Clause(family=None, status=status, text=NO_VERDICT) if useless else shown,),
         rows=tuple(rows),
     )
 
 
-def _of_heading(heading: Heading, explanation: str, lines: Sequence[Verdict], useless: str) -> Verdict:
+def _of_heading(
+    heading: Heading, explanation: str, lines: Sequence[Verdict], useless: UselessModel | None
+) -> Verdict:
     """Follows the most trusted family with a test that may decide; names those that say otherwise.
 
     Where that family cannot tell, neither can the heading: less trusted ones do not step in.
@@ -223,23 +228,15 @@ def _of_heading(heading: Heading, explanation: str, lines: Sequence[Verdict], us
     others = [
         line for line in lines if line is not leading and line.status not in (leading.status, "unknown")
     ]
-    says = [_clause_of(leading)]
-    if others and not useless:
-        says.append("but " + ", and ".join(_clause_of(line) for line in others))
+    if useless:
+        clauses: tuple[Clause, ...] = (Clause(family=None, status="unknown", text=useless.text),)
+    else:
+        clauses = tuple(said for line in (leading, *others) for said in line.clauses)
     return Verdict(
         heading=heading,
         family=None,
         explanation=explanation,
         status="unknown" if useless else leading.status,
-        reason=useless or "; ".join(says),
+        clauses=clauses,
         rows=(),
     )
-
-
-def _clause_of(line: Verdict) -> str:
-    return line.reason.partition(": ")[0]
-
-
-def _name(label: str) -> str:
-    """The metric of a label: options follow a colon."""
-    return label.partition(":")[0]

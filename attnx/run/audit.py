@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -55,7 +55,9 @@ def carry_out_audit(plan: AuditPlan, source: Source, progress: Progress) -> Audi
             cases.append(Case(seen))
     if not cases:
         raise DataError("No model of the audit was seen to use the deciding units: nothing is known of any.")
-    rows, silent = audit_rows(cases, plan.cases.ladder, plan.cases.course, plan.own)
+    rows, silent = audit_rows(
+        cases, plan.cases.ladder, plan.cases.course, plan.own, _metric_names(plan.plans.values())
+    )
     return AuditReport(
         tasks=plan.tasks,
         models=plan.cases.models,
@@ -69,6 +71,11 @@ def carry_out_audit(plan: AuditPlan, source: Source, progress: Progress) -> Audi
         environment=environment(device),
         seconds=round(time.perf_counter() - started, 1),
     )
+
+
+def _metric_names(plans: Iterable[Mapping[str, Plan]]) -> dict[str, str]:
+    """The name of every metric by its label."""
+    return {part.label: part.choice.name for plan in plans for part in plan["honest"].metrics}
 
 
 @dataclass(frozen=True)

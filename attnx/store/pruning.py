@@ -45,7 +45,7 @@ def to_prune(
     return [
         folder
         for folder, line in beyond
-        if older_than is None or now - datetime.strptime(line.written, "%Y-%m-%d %H:%M") > older_than
+        if older_than is None or now - line.written > older_than
     ]
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from dataclasses import asdict
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -46,22 +45,22 @@ def _lines_in(root: Path) -> list[tuple[int, Path, Line]]:
         if known:
             fresh[folder.name] = cached[folder.name]
         elif line.kind != "unreadable":  # otherwise it would stay unreadable after it is repaired
-            fresh[folder.name] = {"mark": mark, "line": asdict(line)}
+            fresh[folder.name] = {"mark": mark, "line": line.to_dict()}
     if fresh != cached:
         _write_cache(root, fresh)
     return found
 
 
 def _line(folder: Path, written: float) -> Line:
-    day = datetime.fromtimestamp(written).strftime("%Y-%m-%d %H:%M")
+    time = datetime.fromtimestamp(written)
     try:
         report = read_saved(folder)
         if report is not None:
-            return line_of(folder.name, day, report)
+            return line_of(folder.name, time, report)
         reason = UNREADABLE
     except Exception as error:  # one bad report must not hide the others
         reason = "cannot be read: " + f"{type(error).__name__}: {error}".splitlines()[0]
-    return Line(folder.name, "unreadable", day, {}, (), {}, {}, (), f"The report {reason}.")
+    return Line(folder.name, "unreadable", time, {}, (), {}, {}, (), f"The report {reason}.")
 
 
 def _cached_line(entry: Any, mark: str) -> Line | None:
@@ -69,8 +68,8 @@ def _cached_line(entry: Any, mark: str) -> Line | None:
         if entry is None or entry["mark"] != mark:
             return None
         line = entry["line"]
-        return Line(**{**line, "seeds": tuple(line["seeds"]), "weights": tuple(line["weights"])})
-    except (KeyError, TypeError):
+        return Line.from_dict(line)
+    except (KeyError, TypeError, ValueError):
         return None
 
 

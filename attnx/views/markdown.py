@@ -1,4 +1,4 @@
-"""The report as a Markdown page."""
+"""Results as Markdown pages."""
 
 from __future__ import annotations
 
@@ -9,32 +9,31 @@ from ..escaping import markdown
 from ..results.formatting import format_number
 
 if TYPE_CHECKING:
+    from ..results.audit import AuditReport
+    from ..results.comparison import Comparison
+    from ..results.explanation import Explanation
     from ..results.report import Report, Summary
     from ..results.study import StudyReport
+    from ..results.sweep import SweepReport
 
 
-def page(report: Report) -> str:
-    """Everything a reader needs to judge the run; curves and code hashes are in the JSON alone."""
+def report_page(report: Report) -> str:
+    """Verdict, warnings, quality and measures of a run; curves and code hashes are only in the JSON."""
     names = report.baseline_names
-    rows = [s for s in report.summaries if s.group == "all"]
-    by_class = [s for s in report.summaries if s.group != "all" and s.n]
+    rows = [s for s in report.summaries if s.predicted is None]
+    by_class = [s for s in report.summaries if s.predicted is not None and s.n]
     lines = [
         f"# {markdown(report.labels['task'])}, {markdown(report.labels['model'])}",
         "",
-        f"{f'Run `{report.fingerprint}`. ' if report.fingerprint else ''}"
-        f"Projection {markdown(report.labels.get('projection', 'none'))}, "
-        f"seeds {', '.join(map(str, report.spec.seeds))}.",
+        f"{f'Run `{report.fingerprint}`. ' if report.fingerprint else ''}{_setting(report)}",
         "",
         *_warnings(report),
         *_verdicts(report),
-        "## Data",
-        "",
-        *(f"- {markdown(name)}: {markdown(said)}" for name, said in report.provenance.data.items()),
-        "",
+        *_data(report.provenance.data),
         "## Model quality on the test split",
         "",
         *_table(
-            ("seed", "accuracy", "macro F1", "ROC-AUC", "majority", "best epoch"),
+            ("seed", "accuracy", "macro F1", "ROC-AUC", "most frequent test label", "best epoch"),
             (
                 (
                     str(q.seed),
@@ -45,11 +44,13 @@ def page(report: Report) -> str:
             ),
         ),
         "",
+        "The column “most frequent test label” has the accuracy of always predicting that label.",
+        "",
         "## Measures",
         "",
-        f"Mean over seeds with its 95 % interval {_covered(report)}, and standard deviation over "
-        "examples, beside the same measure of random and uniform scores. n counts examples over all seeds; "
-        "the undefined ones are not in the mean.",
+        f"Mean over seeds with its 95 % interval {_covered(report)}, standard deviation (sd) over examples, "
+        f"and the mean of the same measure for the baselines ({', '.join(map(markdown, names)) or 'none'}). "
+        "n counts examples over all seeds; undefined ones are not in the mean.",
         "",
         *_table(
             ("measure", "explanation", "reference", "mean", "interval", "sd", *names, "n", "undefined"),
@@ -59,18 +60,18 @@ def page(report: Report) -> str:
     if by_class:
         lines += [
             "",
-            "## By class (predicted label)",
+            "## By predicted label",
             "",
             *_table(
-                ("measure", "explanation", "reference", "class", "mean", "interval", "sd", "n", "undefined"),
-                ((*_names(s), s.group, *_numbers(s, ())) for s in by_class),
+                ("measure", "explanation", "reference", "label", "mean", "interval", "sd", "n", "undefined"),
+                ((*_names(s), s.predicted or "", *_numbers(s, ())) for s in by_class),
             ),
         ]
     return "\n".join(lines) + "\n"
 
 
 def study_page(report: StudyReport) -> str:
-    """A study's findings, beside what was published where something was."""
+    """The findings of a study, with published values where there are some."""
     published = any(f.published is not None for f in report.findings)
     head = ["setting", "measure", "mean", "interval", "n", *(["published", "in"] if published else [])]
     rows = [
@@ -84,41 +85,176 @@ def study_page(report: StudyReport) -> str:
         f"# {markdown(report.study.label)}: {markdown(report.labels['task'])}, "
         f"{markdown(report.labels['model'])}",
         "",
-        f"Projection {markdown(report.labels.get('projection', 'none'))}, "
-        f"seeds {', '.join(map(str, report.spec.seeds))}.",
+        _setting(report),
         "",
         *_table(head, rows),
         "",
-        "## Data",
-        "",
-        *(f"- {markdown(name)}: {markdown(said)}" for name, said in report.data.items()),
+        *_data(report.data),
     ]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def sweep_page(report: SweepReport) -> str:
+    """Every cell of a sweep with its verdicts and measures, then the cells without a result."""
+    from ..results.wording import STATUS_IN_WORDS
+
+    measures = report.measures
+    head = ["cell", "explanation", "accuracy", "faithful", "readable", *measures.values()]
+    rows = []
+    for row in report.rows:
+        statuses = (row.faithfulness, row.interpretability)
+        values = (row.values.get(name) for name in measures)
+        rows.append(
+            (
+                *(report.apart(row), row.explanation, format_number(row.accuracy)),
+                *(STATUS_IN_WORDS[status] if status else "–" for status in statuses),
+                *(format_number(value.mean) if value else "–" for value in values),
+            )
+        )
+    unfinished = [
+        *(("failed", cell.cell, cell.reason) for cell in report.failed),
+        *(("incompatible", cell.cell, cell.reason) for cell in report.refused),
+    ]
+    lines = ["# Sweep", "", *_table(head, rows)]
+    if unfinished:
+        lines += ["", "## Cells without a result", "", *_table(("why", "cell", "reason"), unfinished)]
     return "\n".join(lines) + "\n"
 
 
+def comparison_page(comparison: Comparison) -> str:
+    """Every difference from the first run, with its interval and corrected p-value."""
+    lines = [
+        f"# {markdown(comparison.title)}",
+        "",
+        *(f"- {run.letter}: `{run.run}` {markdown(run.title)}" for run in comparison.runs),
+        "",
+        f"{comparison.examples} shared examples, seeds {', '.join(map(str, comparison.seeds))}. "
+        f"p is corrected for all {comparison.tested} tests (Holm); the intervals are not.",
+        "",
+        *_table(
+            ("run", "measure", "explanation", "reference", "A", "run", "run − A", "interval", "p", "run is"),
+            (
+                (
+                    *(row.run, row.title, row.explanation or "", row.reference or ""),
+                    *map(format_number, (row.first, row.other, row.difference)),
+                    *(str(row.interval or "–"), row.chance, row.outcome),
+                )
+                for row in comparison.rows
+            ),
+        ),
+        "",
+        *(f"- {markdown(note)}" for note in comparison.notes),
+    ]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def audit_page(report: AuditReport) -> str:
+    """How often every metric preferred a wrong explanation."""
+    lines = [
+        "# Audit of metrics",
+        "",
+        f"Tasks {', '.join(map(markdown, report.tasks))}; seeds {', '.join(map(str, report.seeds))}; "
+        f"{report.examples} test examples each.",
+        "",
+        *_table(
+            ("metric", "measure", "reference", "inversions", "ordered correctly", "comparisons"),
+            (
+                (
+                    *(row.metric, row.measure, row.reference or ""),
+                    *map(str, (row.inversions, row.correct, row.comparisons)),
+                )
+                for row in report.rows
+            ),
+        ),
+    ]
+    if report.silent:
+        silent = ", ".join(map(markdown, report.silent))
+        lines += ["", f"No preferred direction, cannot be audited: {silent}."]
+    return "\n".join(lines) + "\n"
+
+
+def explanation_page(explanation: Explanation) -> str:
+    """The prediction for one example, the scores of its units, and the prediction without top units."""
+    methods = list(explanation.scores)
+    chances = ", ".join(f"{name} {format_number(p)}" for name, p in explanation.probabilities.items())
+    lines = [
+        f"# {markdown(explanation.title)}",
+        "",
+        f"Seed {explanation.seed}. Predicted **{markdown(explanation.predicted)}** ({markdown(chances)}).",
+        "",
+        *_table(
+            (explanation.unit, *methods),
+            (
+                (unit, *(format_number(explanation.scores[name][at]) for name in methods))
+                for at, unit in enumerate(explanation.units)
+            ),
+        ),
+    ]
+    if explanation.left_out:
+        lines += [
+            "",
+            *_table(
+                (f"removed {explanation.unit}", "probability", "change", "ranked high by"),
+                (
+                    (
+                        explanation.named(out),
+                        *map(format_number, (out.probability, out.change)),
+                        ", ".join(out.top_of),
+                    )
+                    for out in explanation.left_out
+                ),
+            ),
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _setting(report: Report | StudyReport) -> str:
+    seeds = report.spec.seeds
+    return (
+        f"Projection {markdown(report.labels.get('projection', 'none'))}, "
+        f"seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))}."
+    )
+
+
+def _data(data: dict[str, str]) -> list[str]:
+    lines = [f"- {markdown(name)}: {markdown(value)}" for name, value in data.items()]
+    return ["## Data", "", *lines, ""]
+
+
 def _covered(report: Report) -> str:
-    """What the intervals speak of."""
-    return "over seeds and examples" if len(report.spec.seeds) > 1 else "over examples, not over trainings"
+    """What the intervals cover."""
+    several = len(report.spec.seeds) > 1
+    return "over seeds and examples" if several else "over examples, not over training runs"
 
 
 def _warnings(report: Report) -> list[str]:
-    lines = [f"- {markdown(warning)}" for warning in report.warnings]
+    lines = [f"- {markdown(warning.text)}" for warning in report.warnings]
     return ["## Warnings", "", *lines, ""] if lines else []
 
 
 def _verdicts(report: Report) -> list[str]:
-    """The verdict in words, headings first."""
-    from ..results.wording import STATUS_IN_WORDS, answer, row_in_words, yardsticks
+    """The verdicts in words, headings first."""
+    from ..results.wording import (
+        STATUS_IN_WORDS,
+        evidence,
+        grade,
+        question,
+        row_in_words,
+        sees_in_words,
+        yardsticks,
+    )
 
     lines = ["## Verdict", ""] if report.verdicts else []
     for v in report.verdicts:
         if v.family is None:
-            question, said, reason = answer(v)
-            lines += [f"**{markdown(question)} {said}:** {markdown(reason)}.", ""]
+            said = markdown(evidence(v, report.verdicts))
+            lines += [f"**{markdown(question(v))} {grade(v)}:** {said}.", ""]
             continue
-        said = v.reason.partition(": ")[0]
-        lines += [f"- {v.family}: **{STATUS_IN_WORDS[v.status]}**, {markdown(said)}", ""]
-        lines += [f"    - {markdown(row_in_words(row))} (sees: {row.sees})" for row in v.rows]
+        lines += [f"- {v.family}: **{STATUS_IN_WORDS[v.status]}**, {markdown(v.says)}", ""]
+        lines += [
+            f"    - {markdown(row_in_words(row))} (this test {sees_in_words(row.sees, report.unit)})"
+            for row in v.rows
+        ]
         lines += [f"    - {markdown(line)}" for line in yardsticks(report) if v.family == "agreement"]
         lines += [""]
     return lines
@@ -129,12 +265,12 @@ def _names(s: Summary) -> tuple[str, ...]:
 
 
 def _numbers(s: Summary, baselines: Sequence[str]) -> tuple[str, ...]:
-    beside = (format_number(s.baselines.get(name)) for name in baselines)
+    of_baselines = (format_number(s.baselines.get(name)) for name in baselines)
     return (
         format_number(s.mean),
         str(s.interval or "–"),
         format_number(s.sd),
-        *beside,
+        *of_baselines,
         str(s.n),
         str(s.undefined),
     )

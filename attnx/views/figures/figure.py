@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 INK: Final = "#1b1f24"
 FAINT: Final = "#8a929c"
-# Told apart with any colour vision (after Okabe and Ito), and by their dashes and markers without colours.
+# Distinct for every kind of colour vision (after Okabe and Ito); dashes and markers differ as well.
 SERIES: Final = ("#0072b2", "#c2500a", "#00795a", "#a6447c", "#8c6d00", "#4a6fc4")
 DASHES: Final = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 2)))
 MARKERS: Final = ("o", "s", "^", "D", "v", "P")
 BOTTOM, RIGHT, TOP = 0.5, 0.15, 0.25  # inches
 SETTINGS: Final[Any] = {
     "svg.fonttype": "none",  # text stays text: it can be read, searched and restyled
-    "text.parse_math": False,  # a label with a dollar in it is no formula
+    "text.parse_math": False,  # a label with a dollar in it is not a formula
     "font.size": 9,
     "text.color": INK,
     "axes.edgecolor": FAINT,
@@ -43,20 +43,20 @@ SETTINGS: Final[Any] = {
 
 @dataclass(frozen=True, slots=True)
 class ReportFigure:
-    """A figure with what it shows in words; `draw` fills an empty matplotlib figure."""
+    """A figure with a title and a caption; `draw` fills an empty matplotlib figure."""
 
     name: str  # of its file, and of its place in a page
     title: str
     caption: str
     size: tuple[float, float]  # inches
     draw: Callable[[Figure], None]
-    left: float = 0.75  # inches for what is written beside the axes; laying it out anew would double the time
+    left: float = 0.75  # inches for the labels of the vertical axis; measuring them would double the time
 
     def save(self, path: str | Path) -> None:
         """Write the drawing as SVG or PNG, by the ending of the file's name."""
         path = Path(path)
         if path.suffix not in (".svg", ".png"):
-            raise UsageError(f"A figure is an SVG or a PNG file, and '{path}' ends in neither .svg nor .png.")
+            raise UsageError(f"Figures are saved as SVG or PNG, but '{path}' ends in neither .svg nor .png.")
         write_file(path, to_svg(self) if path.suffix == ".svg" else to_png(self))
 
 
@@ -71,7 +71,7 @@ def to_png(drawing: ReportFigure, dpi: int = 200) -> bytes:
 
 
 def to_inline_svg(drawing: ReportFigure) -> str:
-    """The drawing as part of a page: it takes the page's colours and fonts, and is read out in words."""
+    """The drawing as part of a page: with its colours and fonts, and a text for screen readers."""
     text = to_svg(drawing)
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>|<style[^>]*>.*?</style>", "", text, flags=re.DOTALL)

@@ -1,4 +1,4 @@
-"""Heat maps of a sweep: a measure over its cells, the higher the stronger the colour."""
+"""Heat maps of a sweep: one measure over its cells, darker for higher values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .figure import INK, SERIES, ReportFigure, slug
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MOST_ROWS, MOST_COLUMNS = 60, 20  # beyond them nobody can read it: the table has all
+MOST_ROWS, MOST_COLUMNS = 60, 20  # more cannot be read; the table has all of them
 MOST_LETTERS = 44
 DEEPEST = 0.62  # of the colour, so that the number on it can be read
 LETTER = 0.066  # inches
@@ -31,7 +31,7 @@ class _Map:
 
 
 def heat_maps(report: SweepReport) -> list[ReportFigure]:
-    """A drawing for accuracy and for every measure, where cells differ and fit on it."""
+    """A heat map for accuracy and for every measure, where cells differ and fit on it."""
     axes = [*report.varying, *(["explanation"] if len({row.explanation for row in report.rows}) > 1 else [])]
     if not axes:
         return []
@@ -46,7 +46,7 @@ def heat_maps(report: SweepReport) -> list[ReportFigure]:
 
 
 def _laid_out(report: SweepReport, measure: str | None, across: str, down: Sequence[str]) -> _Map:
-    """The tiles of a measure, or of accuracy, which no explanation has a part in."""
+    """The tiles of a measure, or of accuracy, which does not depend on the explanation."""
     tiles = {}
     for row in report.rows:
         value = row.values.get(measure) if measure else _plain(row.accuracy)
@@ -76,8 +76,8 @@ def _drawing(title: str, one: _Map, across: str) -> ReportFigure:
     return ReportFigure(
         f"heat-map-{slug(title)}",
         title,
-        f"By {across}; the higher, the stronger the colour, on a scale of its own."
-        + (" ≈: the interval holds what random scores have." if chance else ""),
+        f"By {across}. Darker means higher; each heat map has its own scale."
+        + (" ≈: the interval includes the random baseline." if chance else ""),
         (left + width + 0.15, height + 0.25 + _room_below(one.columns)),
         partial(_draw, one=one),
         left=left,
@@ -123,12 +123,12 @@ def _draw(figure: Figure, one: _Map) -> None:
 
 
 def _like_random(value: Value) -> bool:
-    """Whether a measure is where random scores are, as far as its interval can tell."""
+    """Whether the interval of a measure includes the random baseline."""
     if value.random is None or value.low is None or value.high is None:
         return False
     return value.low <= value.random <= value.high
 
 
 def _short(name: str) -> str:
-    """A name with its middle left out where it is long: what sets it apart is at both ends."""
+    """A long name without its middle: names differ at their ends."""
     return name if len(name) <= MOST_LETTERS else f"{name[: MOST_LETTERS // 2]}…{name[-MOST_LETTERS // 2 :]}"

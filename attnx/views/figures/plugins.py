@@ -1,4 +1,4 @@
-"""The figures of plugins, drawn from what a run kept for them."""
+"""The figures of plugins, drawn from the data that a run stored for them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def plugin_figures(
     drawn: Mapping[str, Mapping[str, DrawingData]], catalog: Catalog | None = None
 ) -> list[ReportFigure]:
-    """One for each drawing whose plugin is installed here."""
+    """One for each drawing whose plugin is installed."""
     catalog = catalog or Catalog.installed()
     found = []
     for name, kept in drawn.items():

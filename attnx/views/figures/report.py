@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
-TRAINING = " on dev over training"
 BINS = np.linspace(-1, 1, 41)
 FEW = 6  # lines that have a band each, and room for their names among them
 MOST_CLASSES = 8  # in one figure
@@ -34,22 +33,22 @@ def drawings(
     """Every figure that the report, and the examples it kept, have the numbers for."""
     found = [*curve_drawings(report.curves), *training_drawings(report.curves)]
     if examples is not None:
-        found = [*_agreement_drawings(examples), *_weight_drawings(examples), *found]
+        found = [*_agreement_drawings(examples), *_weight_drawings(report, examples), *found]
     cost = _cost_drawing(report)
     shown = plugin_figures(examples.drawn, catalog) if examples is not None and examples.drawn else []
     return [*shown, *found, cost] if cost else [*shown, *found]
 
 
 def curve_drawings(curves: Sequence[Curve]) -> list[ReportFigure]:
-    """One for every curve that a metric draws: erasure, thresholds, ΔJS, permutation, information by rank."""
+    """One figure for every curve that a metric draws, e.g. erasure by share of deleted units."""
     groups: dict[tuple[str, str, str | None], list[Curve]] = {}
     for curve in curves:
-        if not curve.name.endswith(TRAINING):
+        if curve.kind == "metric":
             groups.setdefault((curve.metric, curve.name, curve.reference), []).append(curve)
     return [
         ReportFigure(
             slug(metric, name, reference or ""),
-            f"{metric}: {name}" + (f" against {reference}" if reference else ""),
+            f"{metric}: {name}" + (f" compared with {reference}" if reference else ""),
             _over_seeds(group),
             (5.2, 3.0),
             partial(_draw_curves, curves=group),
@@ -68,7 +67,7 @@ def _draw_curves(figure: Figure, curves: Sequence[Curve]) -> None:
 
 
 def _draw_lines(axes: Axes, lines: Mapping[str, Sequence[Curve]]) -> None:
-    """A line for every name; the names of many stand beside them, where they cover nothing."""
+    """A line for every name; with many lines the legend stands outside the axes."""
     for place, (name, same) in enumerate(lines.items()):
         _line(axes, same, name, place, band=len(lines) <= FEW)
     if len(lines) > FEW:
@@ -97,17 +96,18 @@ def _line(axes: Axes, curves: Sequence[Curve], name: str, place: int, *, band: b
 
 
 def training_drawings(curves: Sequence[Curve]) -> list[ReportFigure]:
-    """The course of training: dev accuracy and loss, and the measures of a metric that follows it."""
+    """Curves over training: accuracy and loss on dev, and the measures of metrics that follow training."""
     groups: dict[tuple[str, str], list[Curve]] = {}
     for curve in curves:
-        if curve.name.endswith(TRAINING) and len(curve.x) > 1:
-            measure = curve.name.removesuffix(TRAINING)
-            groups.setdefault((curve.metric, measure if curve.metric == "training" else ""), []).append(curve)
+        if curve.kind == "training" and len(curve.x) > 1:
+            measure = curve.name if curve.metric == "training" else ""
+            groups.setdefault((curve.metric, measure), []).append(curve)
     return [
         ReportFigure(
             slug(metric, measure, "course"),
             f"{(measure or metric).capitalize()} over training",
-            "On the dev split after every epoch; epoch 0 is the untrained model. " + _over_seeds(group),
+            "Measured on the dev split after every epoch; epoch 0 is the untrained model. "
+            + _over_seeds(group),
             (5.2, 2.8),
             partial(_draw_training, curves=group),
         )
@@ -119,13 +119,13 @@ def _draw_training(figure: Figure, curves: Sequence[Curve]) -> None:
     axes = figure.add_subplot()
     lines: dict[str, list[Curve]] = {}
     for curve in curves:
-        lines.setdefault(curve.name.removesuffix(TRAINING), []).append(curve)
+        lines.setdefault(curve.name, []).append(curve)
     _label(axes, "epoch", next(iter(lines)) if len(lines) == 1 else "")
     _draw_lines(axes, lines)
 
 
 def _agreement_drawings(examples: Examples) -> list[ReportFigure]:
-    """How τ is distributed in every predicted class, beside the most that ties allow."""
+    """A histogram of τ for every predicted class, with the highest mean that ties allow."""
     groups: dict[tuple[str, str], list[int]] = {}
     for at, column in enumerate(examples.columns):
         if column.measure == "tau" and column.explanation and column.reference != column.explanation:
@@ -133,9 +133,9 @@ def _agreement_drawings(examples: Examples) -> list[ReportFigure]:
     return [
         ReportFigure(
             slug(metric, reference, "by class"),
-            f"{metric}: τ against {reference}, by predicted class",
-            "How many examples have which τ, all seeds together. The dot is the mean, the dashed line the "
-            "mean of the most that ties allow; 0 is no agreement.",
+            f"{metric}: τ compared with {reference}, by predicted class",
+            "Histogram of τ over examples, seeds pooled. Dot: mean. Dashed line: mean attainable maximum "
+            "given ties. 0 means no agreement.",
             (max(5.2, 1.4 + 2.4 * len(group)), 1.1 + 0.7 * min(len(examples.label_names), MOST_CLASSES)),
             partial(_draw_by_class, examples=examples, group=group),
             left=1.3,
@@ -173,29 +173,31 @@ def _draw_distribution(axes: Axes, values: Array, colour: str) -> None:
     axes.set_xticks([-1, -0.5, 0, 0.5, 1])
 
 
-def _weight_drawings(examples: Examples) -> list[ReportFigure]:
-    """What changing attention does, against how much weight the top unit has."""
+def _weight_drawings(report: Report, examples: Examples) -> list[ReportFigure]:
+    """The effect of changed attention by the largest weight of the example."""
     attention = examples.scores.get("attention")
     if attention is None:
         return []
     said = {
-        "permutation": "Every dot is an example: how much the output changes when its weights are dealt out "
-        "anew. Dots low on the right have one heavy unit, and moving its weight changes little.",
-        "adversarial-attention": "Every dot is an example: how far its attention can move while the output "
-        "stays. Dots high on the right had one heavy unit that did not matter; ln 2 = 0.693 is as far as "
-        "can be.",
+        "permutation": "Each dot is an example: how much the output changes when its attention weights are "
+        f"shuffled. A dot at the lower right has one {report.unit} with most of the weight, and moving that "
+        "weight changes little.",
+        "adversarial-attention": "Each dot is an example: how far its attention can change while the output "
+        f"stays the same. A dot at the upper right has one {report.unit} with most of the weight, and that "
+        "weight did not matter. The maximum possible is ln 2 = 0.693.",
     }
+    captions = {used.label: said[used.name] for used in report.components if used.name in said}
     return [
         ReportFigure(
             slug(column.metric, "largest weight"),
-            f"{column.metric}: {column.measure} against the largest weight",
-            said[column.metric.partition(":")[0]],
+            f"{column.metric}: {column.measure} by largest weight",
+            captions[column.metric],
             (5.2, 3.2),
             partial(_draw_scatter, examples=examples, at=at, largest=attention.largest),
         )
         for at, column in enumerate(examples.columns)
         if column.explanation is None
-        and column.metric.partition(":")[0] in said
+        and column.metric in captions
         and column.measure == _first_measure(examples, column)
     ]
 
@@ -215,8 +217,8 @@ def _draw_scatter(figure: Figure, examples: Examples, at: int, largest: Array) -
 
 
 def _cost_drawing(report: Report) -> ReportFigure | None:
-    """What every explanation costs against what it is worth, by the most trusted family there is."""
-    rows = [s for s in report.summaries if s.group == "all" and s.explanation and s.mean is not None]
+    """The cost of every explanation and its quality, by the most trusted family there is."""
+    rows = [s for s in report.summaries if s.predicted is None and s.explanation and s.mean is not None]
     for family in ("erasure", "agreement", "ground-truth"):
         better = [s for s in rows if s.family == family and s.direction != "none"]
         first = better[0] if better else None
@@ -230,9 +232,9 @@ def _cost_drawing(report: Report) -> ReportFigure | None:
         if len(points) > 1:
             return ReportFigure(
                 "cost",
-                f"Cost against {first.title}" + (f" with {first.reference}" if first.reference else ""),
-                "Model passes that one explanation takes, and what it is worth with its 95 % interval. "
-                "The dashed line is random scores.",
+                f"Cost and {first.title}" + (f" with {first.reference}" if first.reference else ""),
+                "Model passes for one explanation, and the measure with its 95 % interval. Dashed line: "
+                "random scores.",
                 (5.2, 3.0),
                 partial(_draw_cost, report=report, points=points),
             )
@@ -285,8 +287,8 @@ def _index(examples: Examples, column: ExampleColumn, measure: str) -> int | Non
 def _over_seeds(curves: Sequence[Curve]) -> str:
     seeds = len({curve.seed for curve in curves})
     if seeds == 1:
-        return "The means over the examples, of one seed."
-    band = ", its band reaches from the lowest to the highest"
+        return "Means over the examples, one seed."
+    band = "; the band spans the lowest to the highest seed"
     return f"Each line is the mean over {seeds} seeds{band * (_lines(curves) <= FEW)}."
 
 

@@ -21,7 +21,6 @@ CLASSES: Final[dict[ClaimStatus, str]] = {
 
 def reproduction_page(found: Reproduction) -> str:
     """The page of a reproduction: claims, table, every comparison, and the conditions."""
-    said = [line.rpartition(": ") for line in conditions(found)]  # options of a task have colons too
     from markupsafe import Markup
 
     columns = [column for column in found.columns if not column.given]
@@ -31,7 +30,7 @@ def reproduction_page(found: Reproduction) -> str:
         found=found,
         columns=columns,
         rows=[(row, [cell(found.value(row, c.name), c.digits) for c in columns]) for row in found.rows],
-        conditions=[(name, text) for name, _, text in said],
+        conditions=list(conditions(found)),
         untested=list(untested(found)),
         figures=[(drawing, Markup(to_inline_svg(drawing))) for drawing in figures(found)],
         claim_marks=MARKS,

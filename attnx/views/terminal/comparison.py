@@ -12,13 +12,13 @@ from .tables import print_table, screen
 
 
 def print_comparison(comparison: Comparison, console: Console | None = None) -> None:
-    """Print which runs they are, a line for every measure, and what was left out."""
+    """Print the runs, a line for every measure, and what was not compared."""
     console = console or screen()
     console.print()
     for run in comparison.runs:
         console.print(Text(printable(f"{run.letter}  {run.run}  {run.title}")))
-    seeds = ",".join(map(str, comparison.seeds))
-    console.print(Text(f"{comparison.examples} examples and seeds {seeds} of each\n"))
+    seeds = f"seed{'s' * (len(comparison.seeds) > 1)} {', '.join(map(str, comparison.seeds))}"
+    console.print(Text(f"{comparison.examples} shared examples, {seeds}\n"))
     several = len(comparison.runs) > 2
     compared = any(row.reference for row in comparison.rows)
     explanations = list(dict.fromkeys(row.explanation for row in comparison.rows))
@@ -27,22 +27,22 @@ def print_comparison(comparison: Comparison, console: Console | None = None) -> 
     for run in comparison.runs[1:]:
         for name in explanations:
             rows = [row for row in comparison.rows if (row.run, row.explanation) == (run.letter, name)]
-            heading = [f"{run.letter} beside A"] * several + ["the model itself" if name is None else name]
+            heading = [f"{run.letter} vs. A"] * several + ["the model" if name is None else name]
             lines += [[" · ".join(filter(None, heading))]] * (headed and bool(rows))
             lines += [_cells(row, compared, 2 * headed) for row in rows]
     other = "other" if several else "B"
     names = ["measure", "reference"] if compared else ["measure"]
-    print_table(console, names, ["A", other, f"{other} − A", "95 % interval", "p", other + " is"], lines)
+    print_table(console, names, ["A", other, f"{other} − A", "95 % interval", "p", f"{other} vs. A"], lines)
     console.print(Text(f"\n{_said(comparison)}"))
     for note in comparison.notes:
         console.print(Text(printable(f"note: {note}")))
 
 
 def _said(comparison: Comparison) -> str:
-    beyond, rows, tested = len(comparison.beyond_noise), len(comparison.rows), comparison.tested
+    found, rows, tested = len(comparison.significant), len(comparison.rows), comparison.tested
     return (
-        f"{beyond} of {rows} differences are beyond noise: p is corrected for all {tested} rows (Holm), "
-        "an interval is that of its row alone."
+        f"{found} of {rows} differences are significant. p is corrected for all {tested} tests (Holm); the "
+        "intervals are not corrected for multiple tests."
     )
 
 

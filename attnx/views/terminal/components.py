@@ -45,7 +45,7 @@ def _validated_summaries(catalog: Catalog, section: str) -> list[tuple[str, str]
 
 
 def describe(catalog: Catalog, name: str) -> str:
-    """All that is known of a name without importing what it stands for."""
+    """Everything known about a name, without importing its component."""
     pages = [_component_page(component, catalog) for component in catalog.find_any(name)]
     if name in catalog.registry.models:
         pages.append(_composition_page(name, catalog.registry.models[name]))
@@ -72,7 +72,8 @@ def _component_page(component: Component, catalog: Catalog) -> str:
         rows.append(("local files", f"{component.dataset}/ in --data-dir or ATTNX_DATA: {dataset.expects}"))
     audited = catalog.registry.audit.get(card.name) if component.kind == "metric" else None
     if audited:
-        rows.append(("in the audit", f"{audited.inversions} of {audited.comparisons} inversions"))
+        wrong = f"{audited.inversions} of {audited.comparisons} comparisons"
+        rows.append(("in the audit", f"preferred the wrong explanation in {wrong}"))
     rows += [("citation", card.citation)] if card.citation else []
     lines = [f"{card.name} ({component.kind})", *_wrap(component.summary), ""]
     for paragraph in filter(None, component.definition().split("\n\n")):
@@ -82,7 +83,7 @@ def _component_page(component: Component, catalog: Catalog) -> str:
     options = component.load_options()
     if options is not None:
         example = next(iter(options.model_fields), "key")
-        lines += ["", f"options, as {card.name}:{example}=value", *columns(_option_rows(options))]
+        lines += ["", f"options, e.g. {card.name}:{example}=value", *columns(_option_rows(options))]
     return "\n".join(lines)
 
 
@@ -131,7 +132,7 @@ def _experiment_page(name: str, experiment: Experiment) -> str:
 
 
 def plugin_table(catalog: Catalog) -> str:
-    """Every plugin with what it provides, or why it does not work."""
+    """Every plugin with what it provides, or why it failed to load."""
     rows = [(plugin.title, _plugin_summary(plugin)) for plugin in catalog.plugins]
     return "\n".join(["plugins", *columns(rows)]) if rows else "No plugins are installed."
 
@@ -160,7 +161,7 @@ def columns(rows: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def width() -> int:
-    """The columns of the terminal, or what COLUMNS says, and no more than a line is read well in."""
+    """The width of the terminal, or of COLUMNS, at most 100 characters."""
     return min(WIDEST, max(40, shutil.get_terminal_size((WIDEST, 0)).columns))
 
 

@@ -1,4 +1,4 @@
-"""The list of experiments: where each stands, what its small size is, and how long both sizes take."""
+"""The list of experiments: the source of each, its two sizes, and how long they take."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .components import width
 
 def experiment_list(known: Mapping[str, Experiment]) -> str:
     """Every experiment in a few lines."""
-    head = "Durations are estimates for two cores, those of paper rough ones."
+    head = "Durations are estimates for two cores; those of the paper size are rough."
     return "\n\n".join([head, *(_entry(name, known[name]) for name in sorted(known))])
 
 
@@ -28,7 +28,7 @@ def _entry(name: str, experiment: Experiment) -> str:
 def duration(minutes: float | None) -> str:
     """Minutes in words."""
     if minutes is None:
-        return "not known how long"
+        return "unknown duration"
     return f"about {minutes:g} min" if minutes < 90 else f"about {minutes / 60:.0f} h"
 
 

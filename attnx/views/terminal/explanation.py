@@ -8,12 +8,12 @@ from rich.text import Text
 from ...escaping import printable
 from ...results.explanation import Explanation, shares
 from ...results.formatting import format_number
-from ..page.explanation import colour
+from ..score_colours import on_white
 from .tables import print_table, screen
 
 
 def print_explanation(explanation: Explanation, console: Console | None = None) -> None:
-    """Print the prediction, the units coloured by every method, and what leaving units out does."""
+    """Print the prediction, the units coloured by every method, and the prediction without top units."""
     console = console or screen()
     of = f", example {explanation.id}" if explanation.id else ""
     console.print(Text(printable(f"\n{explanation.title}{of}, seed {explanation.seed}".lstrip(), lines=True)))
@@ -27,7 +27,7 @@ def print_explanation(explanation: Explanation, console: Console | None = None) 
     console.print(line)
     if explanation.unknown:
         console.print(
-            Text(printable(f"unknown to the model, never in train: {', '.join(explanation.unknown)}"))
+            Text(printable(f"unknown to the model (never in train): {', '.join(explanation.unknown)}"))
         )
     coloured = console.is_terminal and not console.no_color
     for method, scores in explanation.scores.items():
@@ -35,7 +35,7 @@ def print_explanation(explanation: Explanation, console: Console | None = None) 
         console.print(Text(printable(method), "bold"))
         text = Text()
         for unit, score, share in zip(explanation.units, scores, shares(scores), strict=True):
-            style = f"#111111 on {colour(share)}" if coloured else ""
+            style = f"#111111 on {on_white(share)}" if coloured else ""
             text.append(printable(unit), style)
             text.append("" if coloured else f"({format_number(score)})").append(" ")
         console.print(text)
@@ -51,4 +51,4 @@ def print_explanation(explanation: Explanation, console: Console | None = None) 
             for out in explanation.left_out
         ]
         predicted = f"p({printable(explanation.predicted)})"
-        print_table(console, ["left out"], [predicted, "change"], rows, ["top of"])
+        print_table(console, [f"removed {explanation.unit}"], [predicted, "change"], rows, ["ranked high by"])

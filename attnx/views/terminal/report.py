@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from rich.console import Console
@@ -11,26 +10,35 @@ from rich.text import Text
 
 from ...escaping import printable
 from ...results.formatting import format_number
-from ...results.report import Report, Summary, Verdict
+from ...results.report import Caution, Report, Summary
 from ...results.study import StudyReport
-from ...results.wording import SEEN, STATUS_IN_WORDS, answer, row_in_words, yardsticks
+from ...results.verdict_records import Verdict
+from ...results.wording import (
+    STATUS_IN_WORDS,
+    evidence,
+    grade,
+    question,
+    row_in_words,
+    sees_in_words,
+    yardsticks,
+)
 from .tables import print_table, screen
 
 
 def print_report(report: Report, console: Console | None = None) -> None:
-    """Print the model's quality, one line for every measure, and what explanations cost."""
+    """Print the model's quality, the verdicts, the measures, and the cost of explanations."""
     console = console or screen()
     console.print(Text(_header(report)))
     _print_verdicts(report, console)
     _print_measures(report, console)
     if report.fingerprint and len({v.explanation for v in report.verdicts}) > 1:
-        console.print(Text(f"one explanation beside the other: attnx compare {report.fingerprint[:8]}"))
+        console.print(Text(f"To compare these explanations: attnx compare {report.fingerprint[:8]}"))
     console.print()
     _print_costs(report, console)
 
 
 def print_study(report: StudyReport, console: Console | None = None) -> None:
-    """Print one line for every finding, beside the published value where there is one."""
+    """Print one line for every finding, with the published value where there is one."""
     console = console or screen()
     header = (
         f"\n{' · '.join([report.study.label, *report.labels.values()])}\n"
@@ -47,21 +55,22 @@ def print_study(report: StudyReport, console: Console | None = None) -> None:
     print_table(console, ["setting", "measure"], numbers, rows, ["in"] * published)
 
 
-def print_warnings(warnings: Sequence[str]) -> None:
-    """Print on stderr where a number cannot mean what it seems; those that differ in names alone are one."""
+def print_warnings(warnings: Sequence[Caution]) -> None:
+    """Print the warnings of a report on stderr, those of one kind as one."""
     console = screen(stderr=True)
     for warning in folded(warnings):
         console.print(Text(f"warning: {printable(warning)}", style="yellow"))
 
 
-def folded(warnings: Sequence[str]) -> list[str]:
-    """Every kind of warning once, with how many more there are like it."""
-    alike: dict[str, list[str]] = {}
+def folded(warnings: Sequence[Caution]) -> list[str]:
+    """The first warning of every kind, with how many more there are of it; notices are all shown."""
+    kinds: dict[tuple[str, str], list[str]] = {}
     for warning in warnings:
-        alike.setdefault(re.sub(r"'[^']*'|[^ ]*\d[^ ]*", "…", warning), []).append(warning)
+        own = warning.text if warning.kind == "notice" else ""  # notices have nothing in common
+        kinds.setdefault((warning.kind, own), []).append(warning.text)
     return [
-        first + (f" (and {len(others)} more like it, in the report)" if others else "")
-        for first, *others in alike.values()
+        first + (f" (and {len(others)} more of this kind, in the report)" if others else "")
+        for first, *others in kinds.values()
     ]
 
 
@@ -75,7 +84,8 @@ def _header(report: Report) -> str:
     header = (
         f"\n{' · '.join([*names.values(), _seeds(len(accuracies))])}\n"  # not every model has a projection
         f"data: {_origin(report.provenance.data)}\n"
-        f"model quality on test: accuracy {mean:.3f}{spread}, macro F1 {f1:.3f}, majority {majority:.3f}\n"
+        f"model quality on test: accuracy {mean:.3f}{spread}, macro F1 {f1:.3f}; always predicting the most "
+        f"frequent test label: accuracy {majority:.3f}\n"
     )
     return printable(header, lines=True)
 
@@ -85,29 +95,31 @@ STYLES = {"supported": "bold green", "contradicted": "bold red", "chance": "bold
 
 
 def _print_verdicts(report: Report, console: Console) -> None:
-    """For every explanation the answers first, then the evidence, family by family."""
+    """For every explanation the answers first, then the evidence of every family."""
     for explanation in dict.fromkeys(v.explanation for v in report.verdicts):
         mine = [v for v in report.verdicts if v.explanation == explanation]
         for v in mine:
             if v.family is None:
-                question, said, reason = answer(v)
-                line = Text(f"{printable(question)} ").append(said, STYLES[v.status])
-                console.print(line.append(f": {printable(reason)}."))
+                line = Text(f"{printable(question(v))} ").append(grade(v), STYLES[v.status])
+                console.print(line.append(f": {printable(evidence(v, mine))}."))
         console.print()
         for v in mine:
             if v.family is None:
-                console.print(Text(f"evidence of {v.heading}", style="bold"))
+                console.print(Text(f"evidence on {v.heading}", style="bold"))
             else:
                 _print_family(v, report, console)
         console.print()
 
 
 def _print_family(v: Verdict, report: Report, console: Console) -> None:
-    """What one family of evidence says, and below it the numbers that decided."""
-    line = Text(f"  {v.family}: ").append(STATUS_IN_WORDS[v.status], STYLES[v.status])
-    seen = "; ".join(dict.fromkeys(SEEN[row.sees] for row in v.rows))
-    console.print(line.append(f" ({seen})"))
-    console.print(_indented(f"{v.reason.partition(': ')[0]}.", 4))
+    """What one family of evidence shows, and its numbers below."""
+    tests = "; ".join(dict.fromkeys(sees_in_words(row.sees, report.unit) for row in v.rows))
+    line = Text(f"  {v.family}")
+    if v.judged:
+        line.append(": ").append(STATUS_IN_WORDS[v.status], STYLES[v.status])
+    console.print(line.append(f" ({tests})"))
+    if v.judged:  # otherwise the heading has the reason
+        console.print(_indented(f"{v.says}.", 4))
     for row in v.rows:
         console.print(_indented(row_in_words(row), 4, "dim"))
     for said in yardsticks(report) if v.family == "agreement" else ():
@@ -119,7 +131,7 @@ def _indented(text: str, by: int, style: str = "") -> Padding:
 
 
 def _origin(data: Mapping[str, str]) -> str:
-    """Where the data came from, and how much of it was used."""
+    """Where the data came from, and how many examples were used."""
     source = [data[key] for key in ("kind", "folder", "name", "version", "url", "source") if key in data]
     sizes = ", ".join(f"{data[split]} {split}" for split in ("train", "dev", "test"))
     return ", ".join(filter(None, [" ".join(source), sizes]))
@@ -127,16 +139,16 @@ def _origin(data: Mapping[str, str]) -> str:
 
 def _print_measures(report: Report, console: Console) -> None:
     """A line for every measure; with several explanations, those of each below its name."""
-    rows = [s for s in report.summaries if s.group == "all" and not s.yardstick]
+    rows = [s for s in report.summaries if s.predicted is None and not s.yardstick]
     if len(rows) > MOST_ROWS:
-        console.print(Text(f"all {len(rows)} measures, with random and uniform scores: in the report's page"))
+        console.print(Text(f"See the HTML report for all {len(rows)} measures"))
         return
     compared = any(row.reference for row in rows)
     explanations = list(dict.fromkeys(row.explanation for row in rows))
     several = len([name for name in explanations if name]) > 1
     lines: list[list[str]] = []
     for explanation in explanations:
-        lines += [[explanation or "the model itself"]] * several
+        lines += [[explanation or "the model, whatever the explanation"]] * several
         lines += [
             _cells(row, report.baseline_names, compared, indent=2 * several)
             for row in rows
@@ -162,9 +174,9 @@ def _print_costs(report: Report, console: Console) -> None:
     rows = []
     for cost in report.costs:
         if cost.method not in report.baseline_names:
-            milliseconds = 1000 * report.seconds[f"importance {cost.method}"] / max(1, cost.examples)
-            rows.append([cost.method, f"{cost.passes:.1f}", f"{milliseconds:.2f}"])
-    print_table(console, ["cost of an explanation"], ["passes", "ms"], rows)
+            milliseconds = "–" if cost.milliseconds is None else f"{cost.milliseconds:.2f}"
+            rows.append([cost.method, f"{cost.passes:.1f}", milliseconds])
+    print_table(console, ["cost of one explanation"], ["model passes", "ms"], rows)
 
 
 def _seeds(count: int) -> str:

@@ -9,26 +9,34 @@ from rich.text import Text
 
 from ...escaping import printable
 from ...results.formatting import format_number
-from ...results.reproduction import ClaimFound, Compared, Measured, Reproduction, Status
+from ...results.reproduction import ClaimFound, ClaimStatus, Compared, Measured, Reproduction
 from .tables import print_table, screen
 
-STYLES: dict[Status, str] = {"holds": "green", "does not hold": "red", "open": "yellow"}
+STYLES: dict[ClaimStatus, str] = {"holds": "green", "does not hold": "red", "open": "yellow"}
 MOST = 6  # comparisons of a claim that a terminal shows; all of them are in the files
-LEGEND = "Each cell: mean ± half of its 95 % interval (published)."
+LEGEND = "Each cell: mean ± half of its 95 % interval (published value)."
+# What a reader is shown for a status.
+STATUS_IN_WORDS: dict[ClaimStatus, str] = {
+    "holds": "holds",
+    "does not hold": "does not hold",
+    "open": "inconclusive",
+}
 
 
 def print_reproduction(found: Reproduction, console: Console | None = None) -> None:
-    """Print the table, measured beside published, and what became of every claim."""
+    """Print measured and published values, and whether every claim holds."""
     console = console or screen()
     console.print(Text(printable(f"{found.source}: {found.summary}"), style="bold"))
-    for line in conditions(found):
-        console.print(Text(printable(line)))
+    for name, value in conditions(found):
+        console.print(Text(printable(f"{name}: {value}")))
     console.print(Text(f"{LEGEND}\n"))
     head, rows = table(found)
     print_table(console, head[:1], head[1:], rows)
     console.print()
     for claim in found.tested:
-        console.print(Text(printable(claim.says)), Text(claim.status, style=STYLES[claim.status]), sep=": ")
+        console.print(
+            Text(printable(claim.says)), Text(status_of(claim, found), style=STYLES[claim.status]), sep=": "
+        )
         shown = sorted(claim.compared, key=lambda one: one.status == claim.status)[:MOST]
         for one in shown:
             console.print(Text(printable(f"  {comparison(one)}")))
@@ -42,13 +50,21 @@ def print_reproduction(found: Reproduction, console: Console | None = None) -> N
         console.print(Text(printable(f"our choice: {said}"), style="dim"))
 
 
-def conditions(found: Reproduction) -> Iterator[str]:
-    """Size, seeds, data and training, a line each."""
-    yield f"{found.size} size: seeds {', '.join(map(str, found.seeds))}; {found.seconds:.0f} s"
-    for task, sizes in found.data.items():
-        yield f"{task}: {sizes}"
+def status_of(claim: ClaimFound, found: Reproduction) -> str:
+    """The status of a claim in words; of an inconclusive one also why."""
+    said = STATUS_IN_WORDS[claim.status]
+    if claim.status != "open":
+        return said
+    return f"{said} ({'one seed' if len(found.seeds) == 1 else 'not every interval lies above 0'})"
+
+
+def conditions(found: Reproduction) -> Iterator[tuple[str, str]]:
+    """Size, data and training, each with what it was."""
+    seeds = f"seed{'s' * (len(found.seeds) > 1)} {', '.join(map(str, found.seeds))}"
+    yield f"{found.size} size", f"{seeds}; {found.seconds:.0f} s"
+    yield from found.data.items()
     if found.training:
-        yield "training: " + ", ".join(f"{key} {value}" for key, value in found.training.items())
+        yield "training", ", ".join(f"{key} {value}" for key, value in found.training.items())
 
 
 def table(found: Reproduction) -> tuple[list[str], list[list[str]]]:
@@ -79,28 +95,28 @@ def short(value: float, digits: int) -> str:
 def comparison(one: Compared) -> str:
     """A comparison with its numbers."""
     said = f"{one.what} = {format_number(one.difference)} {one.interval or '(no interval)'}"
-    return f"{said}: {one.status}"
+    return f"{said}: {STATUS_IN_WORDS[one.status]}"
 
 
 def remainder(claim: ClaimFound, shown: int) -> Iterator[str]:
-    """What is not shown of a claim, and what was not run for it."""
+    """How many comparisons of a claim are not shown, and how many were not run."""
     more = len(claim.compared) - shown
     if more:
         held = sum(one.status == "holds" for one in claim.compared)
-        yield f"and {more} more; of all {len(claim.compared)} comparisons {held} hold"
+        yield f"and {more} more; {held} of all {len(claim.compared)} comparisons hold"
     if claim.missing:
-        yield f"{claim.missing} comparisons are of rows that were not run"
+        yield f"{claim.missing} comparison{'s' * (claim.missing > 1)} of rows that were not run"
 
 
 def untested(found: Reproduction) -> Iterator[str]:
-    """How many claims nothing was run for."""
+    """How many claims were not tested."""
     count = len(found.claims) - len(found.tested)
     if count:
         yield f"not tested: {count} claim{'s' * (count > 1)} about rows that were not run"
 
 
-def markdown(found: Reproduction) -> str:
-    """A section: command, conditions, table, claims with all their numbers, what was left out."""
+def markdown_section(found: Reproduction) -> str:
+    """A section: command, conditions, table, claims with all their numbers, what was not run."""
     head, rows = table(found)
     lines = [f"## {found.source}", "", f"{found.summary} `{found.experiment}`", ""]
     lines += [
@@ -108,12 +124,12 @@ def markdown(found: Reproduction) -> str:
         found.command,
         "```",
         "",
-        f"{found.date}: {'; '.join(conditions(found))}. {LEGEND}",
+        f"{found.date}: {'; '.join(f'{name}: {value}' for name, value in conditions(found))}. {LEGEND}",
         "",
     ]
     lines += [_line(head), _line(["---", *["---:"] * (len(head) - 1)]), *map(_line, rows), ""]
     for claim in found.tested:
-        lines.append(f"- **{claim.status}**: {_escaped(claim.says)}.")
+        lines.append(f"- **{STATUS_IN_WORDS[claim.status]}**: {_escaped(claim.says)}.")
         lines += [f"  - {_escaped(comparison(one))}" for one in claim.compared]
         lines += [f"  - {line}" for line in remainder(claim, len(claim.compared))]
     lines += [f"- {line[0].upper()}{line[1:]}." for line in untested(found)]

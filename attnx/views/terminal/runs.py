@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import textwrap
 from collections.abc import Sequence
-from dataclasses import asdict
 from datetime import datetime
 
 from rich.console import Console
@@ -22,13 +21,13 @@ WeightsRow = tuple[str, datetime, int, tuple[str, ...]]  # name, when, bytes, ru
 
 def lines_json(lines: Sequence[Line]) -> str:
     """All lines as JSON text."""
-    return json.dumps([asdict(line) for line in lines], indent=1, ensure_ascii=False) + "\n"
+    return json.dumps([line.to_dict() for line in lines], indent=1, ensure_ascii=False) + "\n"
 
 
 def print_runs(lines: Sequence[Line], last: int, where: str, console: Console | None = None) -> None:
-    """Print the newest of these lines, and how many more there are; `last` 0 prints all.
+    """Print the newest of these runs, and how many there are; `last` 0 prints all.
 
-    Each is a few lines of its own, as names are to be copied whole.
+    Each has a few lines of its own, so that its name can be copied.
     """
     console = console or screen()
     if not lines:
@@ -37,11 +36,7 @@ def print_runs(lines: Sequence[Line], last: int, where: str, console: Console | 
     shown = lines[: last or None]
     odd = sum(line.kind == "unreadable" for line in lines)
     left = f"; {odd} cannot be read" if odd else ""
-    more = (
-        f", of which the {len(shown)} newest are shown (--last 0 shows all)"
-        if len(shown) < len(lines)
-        else ""
-    )
+    more = f"; the {len(shown)} newest are shown (--last 0 shows all)" if len(shown) < len(lines) else ""
     parts = [part for line in shown for part in _paragraph(line, console.width)]
     console.print(Text("\n".join([*parts, "", printable(f"{len(lines)} in {where}{more}{left}")])))
 
@@ -56,27 +51,27 @@ def _paragraph(line: Line, width: int) -> list[str]:
         for text in filter(None, below)
         for part in textwrap.wrap(printable(text), width - 2, break_on_hyphens=False)
     ]
-    return [f"{printable(line.name)}  {line.written}{seeds}", *wrapped]
+    return [f"{printable(line.name)}  {line.written:%Y-%m-%d %H:%M}{seeds}", *wrapped]
 
 
 def weights_json(rows: Sequence[WeightsRow]) -> str:
     """Weights as JSON text."""
     found = [
-        {"name": name, "written": f"{written:%Y-%m-%d %H:%M}", "bytes": size, "runs": list(runs)}
+        {"name": name, "written": written.isoformat(timespec="seconds"), "bytes": size, "runs": list(runs)}
         for name, written, size, runs in rows
     ]
     return json.dumps(found, indent=1) + "\n"
 
 
 def print_weights(rows: Sequence[WeightsRow], console: Console | None = None) -> None:
-    """Print trained weights with the runs that name them."""
+    """Print stored weights with the runs that use them."""
     console = console or screen()
     cells = [
         [name, f"{written:%Y-%m-%d %H:%M}", f"{size / 1e6:.1f}", ", ".join(runs) or "no run"]
         for name, written, size, runs in rows
     ]
     if cells:
-        print_table(console, ["weights"], ["written", "MB"], cells, ["named by"])
+        print_table(console, ["weights"], ["written", "MB"], cells, ["used by"])
     unnamed = sum(not runs for *_, runs in rows)
     total = sum(size for _, _, size, _ in rows) / 1e6
-    console.print(Text(f"\n{len(rows)} weights, {total:.1f} MB; {unnamed} that no run names"))
+    console.print(Text(f"\n{len(rows)} weights, {total:.1f} MB; {unnamed} not used by any run"))

@@ -1,4 +1,4 @@
-"""A sweep on a terminal: a line for every explanation in every cell, and what could not be done."""
+"""A sweep on a terminal: a line for every explanation in every cell, and the cells that failed."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from ...errors import AttnxError
 from ...escaping import printable
 from ...results.comparison import ONE_SEED, Difference
 from ...results.formatting import duration, format_number
-from ...results.report import Status
 from ...results.sweep import AXES, SweepReport, SweepRow
+from ...results.verdict_records import Status
 from ...results.wording import STATUS_IN_WORDS
 from .tables import print_table, screen
 
@@ -25,7 +25,7 @@ def print_sweep(report: SweepReport, console: Console | None = None) -> None:
     console = console or screen()
     shown = list(dict.fromkeys(name for row in report.rows for name in row.values))[:MOST]
     names = [*report.varying, "explanation"]
-    numbers = ["accuracy", "faithful", "usable", *shown]
+    numbers = ["accuracy", "faithful", "readable", *shown]
     console.print(Text(_header(report)))
     print_table(console, names, numbers, [_cells(report, row, shown) for row in report.rows])
     for line in _differences(report):
@@ -35,7 +35,7 @@ def print_sweep(report: SweepReport, console: Console | None = None) -> None:
 
 
 def _differences(report: SweepReport) -> Iterator[str]:
-    """What is better or worse in every cell than in the first of its task; nothing of a sweep of many."""
+    """What is better or worse in every cell than in the first of its task; not in a large sweep."""
     titles = {row.run: report.apart(row) for row in report.rows}
     if not 1 < len(titles) <= FEW:
         return
@@ -48,20 +48,20 @@ def _differences(report: SweepReport) -> Iterator[str]:
         first, *others = comparison.runs
         yield ""
         yield (
-            f"Beside {titles[first.run]}, example by example ({comparison.examples} examples, "
-            f"{len(comparison.seeds)} seed{'s' * (len(comparison.seeds) > 1)}, p corrected for all rows):"
+            f"Compared with {titles[first.run]} ({comparison.examples} shared examples, "
+            f"{len(comparison.seeds)} seed{'s' * (len(comparison.seeds) > 1)}, p corrected for all tests):"
         )
         for run in others:
-            beyond = [row for row in comparison.beyond_noise if row.run == run.letter]
-            sided = [_said(row) for row in beyond if row.direction != "none"]
-            found = "; ".join(sided) or "nothing is better or worse beyond noise"
-            yield f"  {titles[run.run]}: {found}{_others(len(beyond) - len(sided))}"
+            rows = [row for row in comparison.significant if row.run == run.letter]
+            sided = [_said(row) for row in rows if row.direction != "none"]
+            found = "; ".join(sided) or "nothing is significantly better or worse"
+            yield f"  {titles[run.run]}: {found}{_others(len(rows) - len(sided))}"
         if len(comparison.seeds) == 1:
             yield f"  {ONE_SEED}"
 
 
 def _others(count: int) -> str:
-    """The differences of which nobody can say that they are better or worse."""
+    """How many measures differ that have no better side."""
     plural = "s" * (count > 1)
     return (
         f" ({count} measure{plural} without a better side differ{'s' * (count == 1)}: see the page)"
@@ -77,13 +77,13 @@ def _said(row: Difference) -> str:
 
 
 def _header(report: SweepReport) -> str:
-    """What all cells have in common, and how many there are."""
+    """What all cells share, and how many there are."""
     same = [next(iter(found)) for axis in AXES if len(found := {getattr(r, axis) for r in report.rows}) == 1]
     every = [f"every {axis} {','.join(given)}" for axis in AXES if (given := report.shared_options(axis))]
     runs = len({row.run for row in report.rows})
     left = f", {len(report.failed)} failed" if report.failed else ""
-    left += f", {len(report.refused)} left out" if report.refused else ""
-    counted = f"{runs} cells{left}, {duration(report.seconds)}"
+    left += f", {len(report.refused)} incompatible" if report.refused else ""
+    counted = f"{runs} cell{'s' * (runs != 1)}{left}, {duration(report.seconds)}"
     return printable(f"\n{' · '.join(filter(None, [*same, *every, counted]))}\n", lines=True)
 
 
