@@ -1,4 +1,4 @@
-"""How often intervals cover the true mean over seeds and examples, in simulation.
+"""How often intervals cover the true mean over seeds and examples, and how often several rows err, simulated.
 
 `python tests/coverage_of_intervals.py` prints the tables of docs/statistics.md.
 """
@@ -13,19 +13,24 @@ from typing import Any, Literal
 
 import numpy as np
 
-from attnx.results.statistics import mean_interval
+from attnx.results.statistics import holm, mean_interval, p_values
+from attnx.results.verdict import ERROR
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 Method = Callable[[Array], tuple[Array, Array]]  # [S, N, M] -> low [M], high [M]
 
+Kind = Literal["normal", "skewed", "binary", "rare"]
+
 PIECE = 250  # sets that are drawn at once
+ROWS = 8  # of a comparison, or of one family of a verdict
+DISAGREE = 0.05  # share of the examples on which two answers that are right or wrong differ, where it is rare
 
 
 @dataclass(frozen=True, slots=True)
 class World:
     """Values whose true mean is known: seed + example + rest, both effects with the sd that is given."""
 
-    kind: Literal["normal", "skewed", "binary"]
+    kind: Kind  # binary: 0 or 1; rare: the difference of two of these, which is seldom not 0
     seeds: int
     examples: int
     seed_effect: float  # beside a rest of sd 1
@@ -41,7 +46,11 @@ class World:
         draw = rng.standard_normal if self.kind != "skewed" else lambda size: rng.exponential(size=size) - 1
         seed = self.seed_effect * rng.standard_normal((self.seeds, 1, sets))
         example = self.example_effect * draw((1, self.examples, sets))
-        values = seed + example + draw((self.seeds, self.examples, sets))
+        rest = draw((self.seeds, self.examples, sets))
+        if self.kind == "rare":
+            differ = rng.random(rest.shape) < DISAGREE
+            return np.where(differ, np.sign(seed + example + rest), 0.0)
+        values = seed + example + rest
         return (values + 0.5 > 0).astype(float) if self.kind == "binary" else values
 
 
@@ -76,9 +85,33 @@ def coverage(world: World, method: Method, sets: int) -> tuple[float, float]:
     return float(np.mean(covered)), float(np.mean(widths)) / ideal
 
 
+def family_error(world: World, sets: int) -> tuple[float, float]:
+    """How often at least one of several rows without a difference is found to have one, of `sets` families.
+
+    In a comparison, by p-values that are corrected step by step; in a verdict, by intervals of a corrected
+    level. The rows are independent, which is the worst that they can be.
+    """
+    rng = np.random.default_rng(1)
+    compared, judged = [], []
+    for _ in range(sets // PIECE):
+        values = world.draw(PIECE * ROWS, rng) - world.mean
+        p = p_values(values).reshape(PIECE, ROWS)
+        compared += [bool((holm(row) <= ERROR).any()) for row in p]
+        found = mean_interval(values, 1 - ERROR / ROWS)
+        judged.append(((found.low > 0) | (found.high < 0)).reshape(PIECE, ROWS).any(1))
+    return float(np.mean(compared)), float(np.mean(judged))
+
+
+def families() -> Iterator[World]:
+    """Few seeds, few and many examples, with and without effects of seeds and examples."""
+    kinds: tuple[Kind, ...] = ("normal", "skewed", "binary", "rare")
+    for kind, seeds, examples, effects in product(kinds, (2, 3), (20, 30, 100, 400), ((0, 0), (0.5, 1))):
+        yield World(kind, seeds, examples, *effects)
+
+
 def worlds() -> Iterator[World]:
     """Everything the interval must hold for."""
-    kinds: tuple[Literal["normal", "skewed", "binary"], ...] = ("normal", "skewed", "binary")
+    kinds: tuple[Kind, ...] = ("normal", "skewed", "binary")
     for kind, seeds, examples, seed_effect, example_effect in product(
         kinds, (2, 3, 5, 10), (50, 200, 1000), (0, 0.1, 0.5), (0, 1)
     ):
@@ -101,6 +134,18 @@ def main() -> None:
     for seeds in (2, 3, 5, 10):
         ours = {world: rate for world, (rate, _) in found.items() if world.seeds == seeds}
         print(f"| {seeds} | {min(ours.values()):.3f} | {max(ours.values()):.3f} |")
+    print(
+        "\n| values | seeds | effects | 20 texts | 30 | 100 | 400 |\n| --- | --- | --- | --- | --- | --- | --- |"
+    )
+    errors = {world: family_error(world, 4000) for world in families()}
+    for kind, seeds, effect in product(("normal", "skewed", "binary", "rare"), (2, 3), (0, 0.5)):
+        row = [
+            max(of)
+            for world, of in errors.items()
+            if (world.kind, world.seeds, world.seed_effect) == (kind, seeds, effect)
+        ]
+        rates = " | ".join(f"{rate:.3f}" for rate in row)
+        print(f"| {kind} | {seeds} | {'both' if effect else 'none'} | {rates} |", flush=True)
 
 
 if __name__ == "__main__":

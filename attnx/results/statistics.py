@@ -11,7 +11,7 @@ Array = np.ndarray[Any, np.dtype[np.float64]]
 Counts = np.ndarray[Any, np.dtype[np.int64]]
 
 LEVEL = 0.95
-FLOOR = 1 / 3  # of Student's interval over all values as if each were drawn alone
+LOWER = 1 / 3  # by how much an interval of 95 % may stay below Student's over all values
 LEAST = 1e-12  # p-value that is told apart from 0
 
 
@@ -72,7 +72,8 @@ def pooled_sd(values: Array) -> Array:
     counts = (~np.isnan(flat)).sum(0)
     sd = np.full(flat.shape[1], np.nan)
     enough = counts > 1
-    sd[enough] = np.nanstd(flat[:, enough], axis=0, ddof=1)
+    some = flat[:, enough]
+    sd[enough] = np.nanstd(some - np.nanmin(some, axis=0), axis=0, ddof=1)  # exactly 0 where all are the same
     return sd
 
 
@@ -100,9 +101,10 @@ def mean_interval(values: Array, level: float = LEVEL) -> Interval:
     .967 whatever the shares of A and B. Levels above 95 % correct for several tests, where an error
     weighs more: c falls to 1 as they rise. docs/statistics.md has the simulation.
 
-    Two seeds may agree by chance (A = 0), most often where values are 0 or 1: no interval is narrower
-    than a third of Student's over all S·N values, which is too narrow wherever seeds or examples matter;
-    the whole of it would make two seeds of equal models cover .99.
+    Two seeds may agree by chance (A = 0), most often where values are 0 or 1. So no interval is narrower
+    than a part of Student's interval over all S·N values as if each were drawn alone, which no interval
+    over seeds should be narrower than: two thirds of it at 95 %, since the whole would make two seeds of
+    equal models cover .99, and up to the whole at the levels that correct for several tests.
 
     With one value for each seed this is Student's interval over seeds. Where one seed alone has values
     it is Student's interval over examples, and says nothing of other trainings. A single value has none.
@@ -149,7 +151,8 @@ class _Spread:
 
     def half_width(self, level: float | Array) -> Array:
         nothing = np.zeros_like(self.alone)
-        floor = FLOOR * half_width(nothing, self.alone, self.seeds, self.values, level)
+        part = 1 - LOWER * _slack(level)
+        floor = part * half_width(nothing, self.alone, self.seeds, self.values, level)
         return np.maximum(half_width(self.between, self.shared, self.seeds, self.examples, level), floor)
 
 
@@ -164,10 +167,15 @@ def half_width(between: Array, shared: Array, seeds: Counts, examples: Counts, l
     from scipy.special import stdtrit  # not needed to list, help or refuse
 
     variance = between + shared
-    power = 1 + np.minimum(1.0, 20 * (1 - level))
+    power = 1 + _slack(level) ** 2
     a, b = (_ratio(part, variance, empty=0.0) ** power for part in (between, shared))  # [M] each
     t, u = (stdtrit(np.maximum(number - 1, 1), (1 + level) / 2) for number in (seeds, examples))
     return np.sqrt(_ratio(t**2 * a + u**2 * b, a + b, empty=0.0) * variance)
+
+
+def _slack(level: float | Array) -> float | Array:
+    """1 up to the level of a single interval, falling to 0 as the level rises to correct for several."""
+    return np.minimum(1.0, (1 - level) / (1 - LEVEL))
 
 
 def _variances(values: Array) -> tuple[Array, Array, Counts, Counts]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from coverage_of_intervals import World, coverage, new, percentile, worlds
+from coverage_of_intervals import World, coverage, families, family_error, new, percentile, worlds
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -92,7 +92,7 @@ def half_by_loops(values: Array) -> float:
     of_examples = stats.t.ppf(0.975, defined.any(0).sum() - 1) ** 2
     squared = (of_seeds * between**2 + of_examples * shared**2) / (between**2 + shared**2)
     all_values = values[defined]
-    floor = stats.t.ppf(0.975, len(all_values) - 1) * stats.sem(all_values) / 3
+    floor = 2 / 3 * stats.t.ppf(0.975, len(all_values) - 1) * stats.sem(all_values)
     return float(max(np.sqrt(squared * (between + shared)), floor))
 
 
@@ -199,7 +199,11 @@ def test_constant_values_have_an_interval_of_no_width() -> None:
 
 def test_two_seeds_that_agree_by_chance_leave_some_width() -> None:
     values = np.array([[0.0, 1.0, 1.0, 0.0], [1.0, 0.0, 0.0, 1.0]])[:, :, None]
-    assert width(values) == pytest.approx(2 / 3 * stats.t.ppf(0.975, 7) * stats.sem(values.ravel()))
+    student = 2 * stats.t.ppf(0.975, 7) * stats.sem(values.ravel())
+    assert width(values) == pytest.approx(2 / 3 * student)
+    low, high = bounds(values, level=1 - 1e-9)  # corrected for very many tests: nearly the whole of it
+    whole = 2 * stats.t.ppf(1 - 5e-10, 7) * stats.sem(values.ravel())
+    assert high[0] - low[0] == pytest.approx(whole, rel=1e-6)
 
 
 @pytest.mark.parametrize("shape", [(1, 1, 1), (1, 9, 1), (3, 1, 1), (3, 9, 1)])
@@ -342,10 +346,8 @@ def test_coverage_is_93_to_97_percent_whatever_seeds_and_examples_contribute(see
 
 
 @pytest.mark.parametrize("level", [0.98, 0.99, 0.999])
-def test_corrected_levels_err_at_most_a_third_more_than_asked_with_two_seeds_and_never_with_more(
-    level: float,
-) -> None:
-    for seeds, worst in ((2, 1.33), (3, 1.01), (5, 1.01), (10, 1.01)):
+def test_corrected_levels_err_hardly_more_than_asked_with_two_seeds_and_never_with_more(level: float) -> None:
+    for seeds, worst in ((2, 1.07), (3, 1.01), (5, 1.01), (10, 1.01)):
         for ratio in np.geomspace(1e-3, 1e4, 36):
             assert 1 - exact_coverage(seeds, ratio, level) <= worst * (1 - level)
 
@@ -363,8 +365,8 @@ QUICK = [
 
 @pytest.mark.parametrize("world", QUICK, ids=str)
 def test_intervals_cover_the_true_mean_as_often_as_they_say(world: World) -> None:
-    """2 000 sets: the rate is known to ± .01."""
-    assert 0.92 <= coverage(world, new, 2000)[0] <= 0.98
+    """2 000 sets: the rate is known to ± .01. Two seeds of equal models cover .98."""
+    assert 0.92 <= coverage(world, new, 2000)[0] <= 0.985
 
 
 def test_the_simulation_refuses_a_percentile_bootstrap() -> None:
@@ -380,4 +382,31 @@ def test_one_seed_covers_the_examples_and_not_the_training() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("world", worlds(), ids=str)
 def test_intervals_cover_in_every_world(world: World) -> None:
-    assert 0.93 <= coverage(world, new, 4000)[0] <= 0.97
+    equal = world.seed_effect == world.example_effect == 0
+    assert 0.93 <= coverage(world, new, 4000)[0] <= (0.985 if equal and world.seeds < 5 else 0.975)
+
+
+# Several rows
+
+
+@pytest.mark.parametrize(
+    "world",
+    [World("rare", 2, 30, 0, 0), World("rare", 2, 100, 0.5, 1), World("binary", 3, 20, 0, 0)],
+    ids=str,
+)
+def test_rows_without_a_difference_are_seldom_found_to_have_one(world: World) -> None:
+    """1 000 families: a rate of .06 would be seen as at most .08."""
+    assert max(family_error(world, 1000)) <= 0.08
+
+
+def test_the_simulation_of_families_refuses_a_third_of_students_interval(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("attnx.results.statistics._slack", lambda level: 2.0)  # of Student's: 1 − 2/3
+    assert max(family_error(World("rare", 2, 30, 0, 0), 500)) > 0.3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("world", families(), ids=str)
+def test_families_of_rows_err_in_at_most_6_of_100_cases(world: World) -> None:
+    assert max(family_error(world, 4000)) <= 0.06
