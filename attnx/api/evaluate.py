@@ -140,4 +140,5 @@ def evaluate_spec(
             keep=keep,
             progress=shown,
             run_workers=run_workers,
+            catalog=catalog,
         )

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from .catalog import installed_catalog
 from .completion import saved_names
 from .options import Out
 
@@ -37,12 +38,12 @@ def view(
 
     if run is None:
         page = (out or home()) / "index.html"
-        write_index(list(saved_reports(out)), page)
+        write_index(list(saved_reports(out)), page, installed_catalog())
     else:
         saved = load_saved(run, out)
         page = saved.folder / PAGE
         if saved.report is not None and not page.is_file():
-            write_page(saved.report, saved.folder)
+            write_page(saved.report, saved.folder, installed_catalog())
     print(page)
     if browser:
         typer.launch(page.resolve().as_uri())

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ..data.loading import Source
 from ..disk import check_writable
 from ..errors import NotStored, UsageError
+from ..host.catalog import Catalog
 from ..progress import Progress
 from ..request.keep_levels import Keep
 from ..request.plan import Part, Plan
@@ -68,6 +69,7 @@ def carry_out(
     keep: Keep = "all",
     progress: Progress | None = None,
     run_workers: RunWorkers | None = None,
+    catalog: Catalog | None = None,
 ) -> Outcome:
     """Return the stored run of a plan, or compute and store it, alone or with a run_workers."""
     given, runs, weights = runs, runs or Runs(), weights or Weights()
@@ -75,7 +77,7 @@ def carry_out(
     if not plan.repeatable:
         if run_workers:
             raise UsageError("Workers know components by name: measure an object of your own without them.")
-        return _carry_out_once(plan, given, source, weights, progress, keep)
+        return _carry_out_once(plan, given, source, weights, progress, keep, catalog)
     name = run_name(plan, source, choose_device(plan.spec.device))
     found = None if fresh else runs.find(name, keep)
     if found is not None:
@@ -84,14 +86,21 @@ def carry_out(
     check_writable(weights.root, "ATTNX_HOME")
     if run_workers and fresh:
         run_workers.forget(name)
-    outcome = _stored(run(plan, name, source, weights, progress, keep, runs.root, run_workers), runs, keep)
+    report = run(plan, name, source, weights, progress, keep, runs.root, run_workers)
+    outcome = _stored(report, runs, keep, catalog)
     if run_workers:
         run_workers.forget(name)
     return outcome
 
 
 def _carry_out_once(
-    plan: Plan, runs: Runs | None, source: Source, weights: Weights, progress: Progress, keep: Keep
+    plan: Plan,
+    runs: Runs | None,
+    source: Source,
+    weights: Weights,
+    progress: Progress,
+    keep: Keep,
+    catalog: Catalog | None,
 ) -> Outcome:
     """Compute a run with an object in it, which no name can say; it is stored where a folder is given.
 
@@ -102,12 +111,13 @@ def _carry_out_once(
     check_writable(runs.root, "--out")
     report = run(plan, "", source, weights, progress, keep, runs.root)
     found = report.without_times().model_dump_json()
-    return _stored(report.model_copy(update={"fingerprint": f"object-{digest(found)}"}), runs, keep)
+    named = report.model_copy(update={"fingerprint": f"object-{digest(found)}"})
+    return _stored(named, runs, keep, catalog)
 
 
-def _stored(report: Report, runs: Runs, keep: Keep) -> Outcome:
+def _stored(report: Report, runs: Runs, keep: Keep, catalog: Catalog | None) -> Outcome:
     try:
-        folder = runs.write(report, report.examples() if keep != "none" else None)
+        folder = runs.write(report, report.examples() if keep != "none" else None, catalog)
     except OSError as error:  # what is computed is not lost with the place to keep it
         raise not_stored(report, runs.root, error, page=runs.find(report.fingerprint) is not None) from error
     return Outcome(report.with_examples(StoredExamples(folder)), folder, stored=False)

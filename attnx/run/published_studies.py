@@ -52,5 +52,5 @@ def carry_out_study_unit(unit: StudyUnit) -> StudyFound:
         values={(f.setting, f.measure): np.asarray(f.values, dtype=float) for f in findings},
         examples=f"{report.labels['task']} {spec.limit.model_dump_json()}",
         data=report.data,
-        folder=write_study(report, home() / "studies").name,
+        folder=write_study(report, home() / "studies", catalog).name,
     )

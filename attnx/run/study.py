@@ -49,7 +49,7 @@ def carry_out_study(
     check_space(root, PAGES, "the report", "--out")
     report, _ = run_study(choice, spec, catalog, source, progress, weights, objects)
     try:
-        return report, None if objects else write_study(report, root)
+        return report, None if objects else write_study(report, root, catalog)
     except OSError as error:
         raise not_stored(report, root, error) from error
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ..disk import in_the_way, write_file, written_aside
 from ..errors import AttnxWarning, DataError
+from ..host.catalog import Catalog
 from ..request.keep_levels import LEVELS, Keep
 from ..request.spec import digest
 from ..results.examples import Examples
@@ -70,7 +71,10 @@ class Runs:
     def folder(self, fingerprint: str) -> Path:
         return self.root / fingerprint
 
-    def write(self, report: Report, examples: Examples | None = None) -> Path:
+    def write(
+        self, report: Report, examples: Examples | None = None, catalog: Catalog | None = None
+    ) -> Path:
+        """Write a run; its page describes the components of the catalog, by default all installed ones."""
         final = self.folder(report.fingerprint)
         with written_aside(final) as folder:
             (folder / REPORT).write_text(report.to_json(), encoding="utf-8")
@@ -78,7 +82,7 @@ class Runs:
             if examples is not None:
                 write_examples(examples, folder)
             seal(folder, report.fingerprint)
-        write_page(report.with_examples(examples), final)
+        write_page(report.with_examples(examples), final, catalog)
         return final
 
     def __iter__(self) -> Iterator[Report]:
@@ -108,14 +112,14 @@ def read_study(folder: Path) -> StudyReport | None:
     return read_sealed(folder, STUDY, StudyReport.from_json, _study_name)
 
 
-def write_study(report: StudyReport, root: Path) -> Path:
+def write_study(report: StudyReport, root: Path, catalog: Catalog | None = None) -> Path:
     """Write the report of a study into a folder that is named by the study and its settings."""
     final = root / _study_name(report)
     with written_aside(final) as folder:
         (folder / STUDY).write_text(report.to_json(), encoding="utf-8")
         (folder / "study.md").write_text(report.to_markdown(), encoding="utf-8")
         seal(folder, final.name)
-    write_page(report, final)
+    write_page(report, final, catalog)
     return final
 
 
@@ -123,8 +127,8 @@ def _study_name(report: StudyReport) -> str:
     return f"{report.study.name}-{digest(report.study.label, report.spec.canonical())}"
 
 
-def write_page(report: Report | StudyReport, folder: Path) -> None:
+def write_page(report: Report | StudyReport, folder: Path, catalog: Catalog | None = None) -> None:
     """Write the HTML page of a report into its folder; it can be rebuilt from the other files."""
-    text = report.to_html()
+    text = report.to_html(catalog)
     with suppress(FileNotFoundError):  # another process is replacing the folder
         write_file(folder / PAGE, text, hidden_in=folder.parent)

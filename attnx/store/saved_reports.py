@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from ..disk import write_file
+from ..host.catalog import Catalog
 from ..results.report import Report
 from ..results.study import StudyReport
 from .find_by_name import find_by_name
@@ -55,13 +56,13 @@ def load_saved(name: str, root: Path | None = None) -> SavedReport:
     return SavedReport(folder, datetime.fromtimestamp(folder.stat().st_mtime), report)
 
 
-def write_index(saved: list[SavedReport], page: Path) -> None:
+def write_index(saved: list[SavedReport], page: Path, catalog: Catalog | None = None) -> None:
     """Write the index page, and the page of every run and study that has none yet."""
     from ..views.page.index import IndexEntry, index_page
 
     for one in saved:
         if one.report is not None and not (one.folder / PAGE).is_file():
-            write_page(one.report, one.folder)
+            write_page(one.report, one.folder, catalog)
     entries = [
         IndexEntry(one.folder.name, _link(one.folder, page.parent), one.written, one.report) for one in saved
     ]

@@ -85,10 +85,10 @@ def run_job(unit: Job) -> JobOutput:
     with standard_state(), at_home(unit.setup):
         write_carried(tuple(one for one in unit.brought if not (home() / one[0]).is_file()))
         before = set() if unit.setup.shared else set(_files(home()))
-        plan, source = prepared(unit.spec, unit.software, unit.setup)
+        plan, source, catalog = prepared(unit.spec, unit.software, unit.setup)
         fingerprint, seen = "", b""
         if unit.seed is None:
-            fingerprint = _measure(plan, source, unit.setup.keep)
+            fingerprint = _measure(plan, source, unit.setup.keep, catalog)
         elif unit.shard is None:
             _trained(plan, unit.seed, unit.data, source)
         else:
@@ -112,7 +112,7 @@ def _trained(plan: Plan, seed: int, brought: bytes, source: Source) -> Model:
 
 
 @lru_cache(maxsize=64)  # a cell is trained and measured, by shards maybe; another driver has another mark
-def prepared(spec: str, software: str, setup: WorkerSetup) -> tuple[Plan, Source]:
+def prepared(spec: str, software: str, setup: WorkerSetup) -> tuple[Plan, Source, Catalog]:
     """What is asked, if this worker has the packages of the driver, and where data is found."""
     catalog = Catalog.installed(setup.without)
     plan = resolve(RunSpec.model_validate_json(spec), catalog)
@@ -121,7 +121,7 @@ def prepared(spec: str, software: str, setup: WorkerSetup) -> tuple[Plan, Source
             "this worker has other versions of attnx, its plugins or its libraries than the driver: install "
             "the same packages on both"
         )
-    return plan, source_of(setup, catalog)
+    return plan, source_of(setup, catalog), catalog
 
 
 def source_of(setup: WorkerSetup, catalog: Catalog) -> Source:
@@ -144,10 +144,10 @@ def _cached_model(unit: Job, plan: Plan, source: Source) -> Model:
     return _models[key]
 
 
-def _measure(plan: Plan, source: Source, keep: Keep) -> str:
+def _measure(plan: Plan, source: Source, keep: Keep, catalog: Catalog) -> str:
     """Measure the trained models of a cell and keep the run; its name."""
     quiet = Progress("off")
-    return carry_out(plan, source=source, keep=keep, progress=quiet).report.fingerprint
+    return carry_out(plan, source=source, keep=keep, progress=quiet, catalog=catalog).report.fingerprint
 
 
 @contextmanager

@@ -134,6 +134,7 @@ def measure_together(asked: RunSpec, catalog: Catalog, workers: OpenWorkers, set
             keep=setup.keep,
             progress=Progress("off"),
             run_workers=RunWorkers(workers, setup, asked),
+            catalog=catalog,
         )
 
 

@@ -118,7 +118,7 @@ class Trial:
 def try_unit(unit: Job) -> Trial:
     """Train a few batches of the model of all the data, and measure a few examples, as a worker does."""
     with one_thread(), at_home(unit.setup):
-        plan, source = prepared(unit.spec, unit.software, unit.setup)
+        plan, source, _ = prepared(unit.spec, unit.software, unit.setup)
         data = data_cache.load(plan, source)
         size = min(len(data.train), BATCHES * plan.training.batch_size)
         share = len(data.train) / size
