@@ -134,9 +134,8 @@ def main() -> None:
     for seeds in (2, 3, 5, 10):
         ours = {world: rate for world, (rate, _) in found.items() if world.seeds == seeds}
         print(f"| {seeds} | {min(ours.values()):.3f} | {max(ours.values()):.3f} |")
-    print(
-        "\n| values | seeds | effects | 20 texts | 30 | 100 | 400 |\n| --- | --- | --- | --- | --- | --- | --- |"
-    )
+    print("\n| values | seeds | effects | 20 texts | 30 | 100 | 400 |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
     errors = {world: family_error(world, 4000) for world in families()}
     for kind, seeds, effect in product(("normal", "skewed", "binary", "rare"), (2, 3), (0, 0.5)):
         row = [

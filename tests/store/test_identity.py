@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,37 @@ def test_another_number_of_threads_has_another_name(catalog: Catalog) -> None:
         finally:
             torch.set_num_threads(before)
     assert len(names) == 4
+
+
+SWITCHES: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
+    "other instructions": lambda m: m.setattr(torch.backends.cpu, "get_cpu_capability", lambda: "OLD"),
+    "a limit for oneDNN": lambda m: m.setenv("ONEDNN_MAX_CPU_ISA", "SSE41"),
+    "reproducible MKL": lambda m: m.setenv("MKL_CBWR", "COMPATIBLE"),
+    "no oneDNN": lambda m: m.setattr(torch.backends.mkldnn, "enabled", False),
+    "deterministic": lambda m: m.setattr(torch, "are_deterministic_algorithms_enabled", lambda: True),
+    "coarser products": lambda m: m.setattr(torch, "get_float32_matmul_precision", lambda: "medium"),
+}
+
+
+@pytest.mark.parametrize("switch", SWITCHES.values(), ids=SWITCHES.keys())
+def test_a_processor_that_rounds_in_another_way_has_another_name(
+    switch: Callable[[pytest.MonkeyPatch], None], catalog: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = plan(catalog)
+    data = load_data(asked.task.make(), Source(), asked.spec.limit)
+    names = {run_name(asked, Source(), CPU), weights_name(asked, data, 0, CPU)}
+    switch(monkeypatch)
+    names |= {run_name(asked, Source(), CPU), weights_name(asked, data, 0, CPU)}
+    assert len(names) == 4
+
+
+def test_the_default_dtype_is_not_in_the_name_as_a_run_sets_it(catalog: Catalog) -> None:
+    expected = run_name(plan(catalog), Source(), CPU)
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert run_name(plan(catalog), Source(), CPU) == expected
+    finally:
+        torch.set_default_dtype(torch.float32)
 
 
 def test_seeds_in_another_order_are_the_same_run(catalog: Catalog) -> None:
