@@ -51,8 +51,7 @@ class PlantedDistractors(Task):
 
     One sentence judges the film, the others judge other things as strongly and independently of the
     label. By default each thing is judged in its own words (a film is dull or gripping, a train late or
-    punctual), and the one or two such words about the film are the rationale: they alone decide the
-    label.
+    punctual), and the one or two such words about the film are the rationale: only they decide the label.
 
     With feelings=shared all things are judged in the same words. The label then depends on the word for
     the film (film, movie), which is the same for both labels, and on the judgement in its sentence: both
@@ -88,7 +87,7 @@ class PlantedDistractors(Task):
         words = pattern.split()
         shared = self.options.feelings == "shared"
         pairs = FEELINGS if decides or shared else OTHERS[topic]
-        said = int(rng.integers(2))  # the judgement of another thing
+        judgement = int(rng.integers(2))  # of another thing
         feelings = iter(rng.choice(len(pairs), size=words.count("{feeling}"), replace=False).tolist())
         units = []
         for word in words:
@@ -97,7 +96,7 @@ class PlantedDistractors(Task):
                 units.append(Unit((topic, topic), deciding=decides and shared))
             elif word == "{feeling}":
                 pair = pairs[next(feelings)]
-                units.append(Unit(pair, deciding=True) if decides else Unit.plain(pair[said]))
+                units.append(Unit(pair, deciding=True) if decides else Unit.plain(pair[judgement]))
             else:
                 units.append(Unit.plain(word if slot == word else str(rng.choice(FILLERS[slot]))))
         return tuple(units)

@@ -125,5 +125,5 @@ def random_starts(evidence: Evidence, count: int) -> Tensor:
     mask = evidence.trace.batch.mask
     u = evidence.random.to("starts").uniform(evidence.trace.batch, count)  # [B, K, L]
     normal = torch.special.ndtri(u.clamp(2.0**-54, 1 - 2.0**-53))
-    outside = ~mask & mask.any(1, keepdim=True)  # an example without units has nowhere to be masked
+    outside = ~mask & mask.any(1, keepdim=True)  # an example without units cannot be masked
     return (SPREAD * normal).masked_fill(outside[:, None], -torch.inf)

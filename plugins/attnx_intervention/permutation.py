@@ -53,5 +53,5 @@ def _permuted(attention: Tensor, mask: Tensor, draws: Tensor) -> Tensor:
     units = (~mask).int().argsort(dim=1, stable=True)  # [B, L] columns of units in a row, then the rest
     order = draws.masked_fill(~mask[:, None], torch.inf).argsort(-1)  # [B, K, L] likewise, at random
     shape = draws.shape
-    dealt = attention[:, None].expand(shape).gather(2, order)
-    return torch.zeros_like(dealt).scatter(2, units[:, None].expand(shape), dealt)
+    permuted = attention[:, None].expand(shape).gather(2, order)
+    return torch.zeros_like(permuted).scatter(2, units[:, None].expand(shape), permuted)

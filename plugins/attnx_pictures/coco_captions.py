@@ -82,12 +82,12 @@ def _load(folder: Path, options: CocoOptions, provenance: dict[str, str]) -> Tas
     first = 0
     examples = {}
     for split, photographs in chosen.items():
-        told = [
+        captioned = [
             _captioned(photograph, first + i, sizes[first + i], side)
             for i, photograph in enumerate(photographs)
         ]
         tested = labels.__contains__ if split == "test" else None
-        examples[split] = examples_of(told, labels, side=side, grid=options.grid, objects_only=tested)
+        examples[split] = examples_of(captioned, labels, side=side, grid=options.grid, objects_only=tested)
         first += len(photographs)
     return TaskData(
         train=examples["train"],
@@ -113,19 +113,19 @@ def _read_half(folder: Path, half: str) -> list[_Photograph]:
         objects: dict[int, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
         for found in instances["annotations"]:
             objects[found["image_id"]][names[found["category_id"]]].append(found["bbox"])
-        said: dict[int, str] = {}
+        first_captions: dict[int, str] = {}
         for found in captions["annotations"]:
-            said.setdefault(found["image_id"], found["caption"])
+            first_captions.setdefault(found["image_id"], found["caption"])
         pictures = _pictures(folder, half)
         return [
             _Photograph(
                 image["id"],
                 pictures / image["file_name"],
-                (*WORD.findall(said[image["id"]].lower()), END),
+                (*WORD.findall(first_captions[image["id"]].lower()), END),
                 dict(objects[image["id"]]),
             )
             for image in sorted(captions["images"], key=lambda image: image["id"])
-            if image["id"] in said
+            if image["id"] in first_captions
         ]
     except (KeyError, TypeError, AttributeError) as error:
         raise DataError(

@@ -78,13 +78,13 @@ def _splits(lines: list[tuple[str, dict[str, Any]]], seed: int) -> list[str]:
     if not any("split" in found for _, found in lines):
         place = np.random.default_rng(seed).permutation(len(lines)) / len(lines)
         return [SPLITS[int(p >= 0.8) + int(p >= 0.9)] for p in place]
-    said = []
+    splits = []
     for where, found in lines:
         split = _text(found, "split", where)
         if split not in SPLITS:
             raise DataError(f"{where}: unknown split '{split[:40]}'.{did_you_mean(split, SPLITS)}")
-        said.append(split)
-    return said
+        splits.append(split)
+    return splits
 
 
 def _text(found: dict[str, Any], key: str, where: str) -> str:

@@ -41,14 +41,14 @@ class OverlayDrawing(Drawing):
         n = isqrt(len(examples[0].units))
         if data.features is None or data.features.ndim != 4 or {len(e.units) for e in examples} != {n * n}:
             return None
-        nowhere = (False,) * n**2
+        unmarked = (False,) * n**2
         names = data.label_names
-        return {
+        return {  # stored runs have these keys
             "pictures": np.stack([put_together(data.features[list(e.rows or ())]) for e in examples]),
             "weights": _by_unit(trace, n * n).cpu().float().numpy().reshape(-1, n, n),
-            "marks": np.array([e.rationale or nowhere for e in examples], np.uint8).reshape(-1, n, n),
+            "marks": np.array([e.rationale or unmarked for e in examples], np.uint8).reshape(-1, n, n),
             "asked": tuple(f"{_before(e.query)}{names[e.label]}" for e in examples),
-            "said": tuple(f"says {names[y]}" for y in trace.predicted.tolist()),
+            "said": tuple(f"prediction: {names[y]}" for y in trace.predicted.tolist()),
         }
 
     def draw(self, figure: Figure, kept: Mapping[str, Any]) -> None:

@@ -44,14 +44,16 @@ def make_data(options: ShapesOptions) -> TaskData:
     words = sorted({word for scene in everything for word, _ in scene.caption} | {END})
     labels = {word: label for label, word in enumerate(words)}
 
-    def told(split: str, first: int, tested: Callable[[str], bool] | None = None) -> tuple[Example, ...]:
+    def examples_in(
+        split: str, first: int, tested: Callable[[str], bool] | None = None
+    ) -> tuple[Example, ...]:
         captions = [_captioned(f"{split}-{i}", first + i, scene) for i, scene in enumerate(scenes[split])]
         return examples_of(captions, labels, side=side, grid=options.grid, objects_only=tested)
 
     return TaskData(
-        train=told("train", 0),
-        dev=told("dev", options.train),
-        test=told("test", options.train + options.dev, SHAPES.__contains__),
+        train=examples_in("train", 0),
+        dev=examples_in("dev", options.train),
+        test=examples_in("test", options.train + options.dev, SHAPES.__contains__),
         label_names=tuple(words),
         features=cut(np.stack([scene.picture for scene in everything]), options.grid),
         provenance={"source": "drawn shapes", "pictures": "/".join(str(len(scenes[s])) for s in SPLITS)},

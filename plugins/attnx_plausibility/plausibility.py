@@ -24,11 +24,10 @@ class Plausibility(Metric):
     their spans (runs of consecutive units): two spans match if their intersection is at least half of
     their union.
 
-    Scores keep their sign: a unit that speaks against the prediction is chosen last. F1 is computed for
-    each example and then averaged; `eraser` computes it as the benchmark does. All measures are 1 for any
-    scores if every unit was marked. Undefined if no unit is marked, if the marks are unknown, and if a
-    score is not finite. Agreement with people is not faithfulness: the model may use other units than
-    people would.
+    Scores keep their sign: a unit with a negative score is chosen last. F1 is computed for each example
+    and then averaged; `eraser` computes it as the benchmark does. All measures are 1 for any scores if
+    every unit was marked. Undefined if no unit is marked, if the marks are unknown, and if a score is not
+    finite. Agreement with people is not faithfulness: the model may use other units than people would.
     """
 
     needs = ("rationale",)

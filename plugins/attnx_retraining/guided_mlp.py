@@ -51,11 +51,11 @@ class GuidedMlp(Study):
 
     def _label(self, lab: Lab) -> str:
         """Return the guided model with the vocabulary options of the study's model."""
-        name, _, said = self.options.model.partition(":")
+        name, _, given = self.options.model.partition(":")
         known = lab.options_of(name)
         shared = [
             f"{key}={value}"
             for key, value in lab.setting.model.options.items()
             if key in VOCABULARY and key in known and value is not None
         ]
-        return f"{name}:{','.join(filter(None, [said, *shared]))}"
+        return f"{name}:{','.join(filter(None, [given, *shared]))}"

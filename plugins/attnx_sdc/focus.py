@@ -14,10 +14,9 @@ class Focus(Metric):
     rationale; higher is better. `ftpt`, `ffpt`, `ftpf` and `ffpf` combine true or false focus with a true
     or false prediction. If several units tie at the top, `ft` is the share of them that decide the label,
     so uniform scores get the chance level. The curve is the share of examples in which a deciding unit
-    has more than t of the weight max(v_i, 0) / Σ_k max(v_k, 0). Scores keep their sign: a unit that
-    speaks against the prediction is never a top unit and has no weight. `ftpf` has no better direction,
-    because a right explanation of a wrong prediction raises it. Undefined if the deciding units are
-    unknown.
+    has more than t of the weight max(v_i, 0) / Σ_k max(v_k, 0). Scores keep their sign: a unit with a
+    negative score has no weight. `ftpf` has no better direction, because a right explanation of a wrong
+    prediction raises it. Undefined if the deciding units are unknown.
     """
 
     needs = ("rationale",)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from attnx.plugin import Source
 from matplotlib.figure import Figure
 
+from attnx.plugin import Source
 from attnx_pictures.options import ShapesOptions, ShowAttendTellOptions
 from attnx_pictures.overlay_drawing import OverlayDrawing
 from attnx_pictures.shapes_captions import make_data
@@ -90,7 +90,7 @@ def test_overlays_show_the_word_the_weights_and_the_box():
     OverlayDrawing().draw(figure, kept)
     above, below = figure.axes[: len(trace.batch)], figure.axes[len(trace.batch) :]
     assert above[0].get_title().endswith(data.label_names[data.test[0].label])
-    assert below[1].get_title() == f"says {data.label_names[int(trace.predicted[1])]}"
+    assert below[1].get_title() == f"prediction: {data.label_names[int(trace.predicted[1])]}"
     assert np.allclose(below[0].images[1].get_array().ravel(), trace.attention[0])
     patch = data.features[data.test[0].rows[5]]  # second row, second column
     assert (above[0].images[0].get_array()[8:16, 8:16] == patch.transpose(1, 2, 0)).all()

@@ -127,7 +127,7 @@ def test_hard_attention_trains_and_predicts_from_one_segment():
 def test_queries_are_refused_and_rare_words_are_unknown():
     words = DATA["words"]
     asked = dataclasses.replace(words.train[0], query=("who",))
-    with pytest.raises(UsageError, match="fcam reads no queries"):
+    with pytest.raises(UsageError, match="fcam cannot read queries"):
         Fcam.build(dataclasses.replace(words, train=(asked, *words.train)), ToySoftmax(), FcamOptions())
     once = dataclasses.replace(words.train[0], id="once", units=("hapax", *words.train[0].units[1:]))
     data = dataclasses.replace(words, train=(once, *words.train), min_count=2)

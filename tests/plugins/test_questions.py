@@ -82,13 +82,13 @@ def test_only_the_last_sentences_can_be_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("Mary moved.\n", "line 1: a line is a number, a space and a sentence"),
+        ("Mary moved.\n", "line 1: expected a number, a space and a sentence"),
         (
             "1 Mary moved to the attic.\n2 Where is Mary?\tattic\t7\n",
-            "sentence 7 was not told before",
+            "sentence 7 is not before the question",
         ),
         ("1 Where is Mary?\tattic\t\n", "line 1: a question before any sentence"),
-        ("1 Mary moved to the attic.\n2 Where is Mary?\t \t1\n", "line 2: there is no answer"),
+        ("1 Mary moved to the attic.\n2 Where is Mary?\t \t1\n", "line 2: the answer is missing"),
         ("1 Mary moved to the attic.\n2 Where is Mary?\tattic\t1\n", "'attic' of question test-000002"),
     ],
 )
@@ -100,7 +100,7 @@ def test_a_damaged_file_is_said_in_one_line(text: str, said: str, tmp_path: Path
 
 def test_a_missing_kind_is_named(tmp_path: Path) -> None:
     babi(tmp_path)
-    with pytest.raises(DataError, match=r"must hold one file qa2_\*train\*.txt\*; there is none"):
+    with pytest.raises(DataError, match=r"must contain one file qa2_\*train\*.txt\*; found none"):
         BabiTwo(BabiOptions()).load(Source(tmp_path, read_registry(()).datasets))
 
 

@@ -90,7 +90,7 @@ def test_guided_mlp_takes_the_vocabulary_of_the_model(catalog: Catalog) -> None:
 def test_guide_with_other_numbers_for_words_is_refused(other: dict[str, Any]) -> None:
     data = toy_data()
     rare = replace(data, train=data.train[:2])  # some words occur once
-    with pytest.raises(UsageError, match="must read examples alike, but these differ in"):
+    with pytest.raises(UsageError, match="must encode examples alike, but these differ in"):
         Guided(build("mlp", rare), build("bilstm", rare, **other), rare)
 
 

@@ -91,7 +91,7 @@ def test_study_from_the_command_line(cli: Any) -> None:
 @pytest.mark.parametrize(
     ("study", "more", "line"),
     [
-        ("seed-variance", (), "give two or more, as --seeds 0-4"),
+        ("seed-variance", (), "give at least two, e.g. --seeds 0-4"),
         ("uniform-attention", ("--projection", "uniform"), "uniform attention already"),
         ("sparsity-sweep:grid=0+1+0.5", (), "less than 1"),
         ("sparsity-sweep:grid=0+0.5", (), "three or more different values"),
@@ -105,7 +105,7 @@ def test_study_from_the_command_line(cli: Any) -> None:
         ("gumbel-gain:models=mlp+mlp,clusters=8", (), "a model is given twice"),
         ("gumbel-gain:models=mlq,clusters=8", (), "Did you mean 'mlp'?"),
         ("guided-mlp:model=mlp-ad", (), "Did you mean 'mlp-add'?"),
-        ("guided-mlp:model=han", (), "must read examples alike"),
+        ("guided-mlp:model=han", (), "must encode examples alike"),
         ("guided-mlp", ("--task", "sdc-2d"), "needs units that are words"),
     ],
 )

@@ -116,7 +116,7 @@ def test_own_splits_are_kept(folder):
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"boxes": [[30, 0, 20, 10]]}, "line 2: the box .* leaves its image of 40 x 20"),
+        ({"boxes": [[30, 0, 20, 10]]}, "line 2: the box .* is outside its image of 40 x 20"),
         ({"boxes": [[0, 0, 0, 10]]}, "a box is"),
         ({"boxes": "everywhere"}, "'boxes' must be a list"),
         ({"image": "gone.png"}, "There is no image"),
