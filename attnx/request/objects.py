@@ -161,7 +161,7 @@ def _refuse_stubs(label: str, thing: Any) -> None:
         found = getattr(thing, name, None)
         if found is None:
             raise UsageError(f"'{label}' is not a model: it must be a torch.nn.Module and has no '{name}'.")
-        if getattr(found, "__module__", "") == STUBS:
+        if getattr(found, "__module__", "").startswith(STUBS):
             raise UsageError(
                 f"'{label}' takes '{name}' from attnx.plugin.Model, where it does nothing: put nn.Module "
                 f"first, as class {label}(nn.Module, attnx.plugin.Model)."
@@ -178,4 +178,4 @@ def _has(thing: Any, name: str) -> bool:
     if found is None and name == "__call__":
         return callable(thing)
     found = getattr(thing, name, None) if not isinstance(found, property) else found
-    return found is not None and getattr(found, "__module__", "") != STUBS
+    return found is not None and not getattr(found, "__module__", "").startswith(STUBS)

@@ -38,7 +38,7 @@ def test_the_command_line_gives_the_same(name: str, cli: Any) -> None:
     example = attnx.load(name).data.test[0].id
     code, out, _ = cli("explain", "--run", name, "--example", example, "--method", "loo", "--json")
     assert code == 0
-    assert json.loads(out) == attnx.explain(name, example=example, methods="loo").to_dict()
+    assert json.loads(out) == json.loads(attnx.explain(name, example=example, methods="loo").to_json())
 
 
 def test_a_model_of_ones_own_is_explained_on_its_task() -> None:

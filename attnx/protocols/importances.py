@@ -1,0 +1,51 @@
+"""What an importance method must have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar, Protocol
+
+from torch import Tensor
+
+from ..types import Example, Passes, Trace
+from .models import Model
+
+if TYPE_CHECKING:
+    from ..formulas.randomness import Randomness
+
+
+class ImportanceMethod(Protocol):
+    """An explanation: a score for every unit of an example.
+
+    Attributes:
+        needs: what the model must provide, e.g. "gradient".
+        passes: about how many passes through the model one explanation takes; expensive methods are run on
+            a sample of long examples.
+    """
+
+    needs: ClassVar[tuple[str, ...]] = ()
+    passes: Passes = 0
+
+    def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness, /) -> Tensor:
+        """Score every unit of a batch.
+
+        Args:
+            model: the model.
+            trace: its forward pass on the batch.
+            target: the class whose probability is explained [B].
+            random: random numbers that belong to the examples, not to their place in the batch.
+
+        Returns:
+            The scores [B, L], 0 outside the mask.
+        """
+        ...
+
+    def check(self, examples: Sequence[Example]) -> None:
+        """Refuse, before any training, examples that the method cannot explain.
+
+        Args:
+            examples: the examples that will be explained.
+
+        Raises:
+            DataError: an example cannot be explained.
+        """

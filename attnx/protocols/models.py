@@ -1,0 +1,195 @@
+"""What a model must have, and what it may have in addition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Protocol, Self
+
+import torch
+from torch import Tensor, nn
+
+from ..formulas.layers import Layers
+from ..types import Batch, Example, TaskData, Trace
+from .projections import AttentionProjection
+
+
+class Model(Protocol):
+    """A classifier of examples made of units: an `nn.Module` with these methods.
+
+    Only what the model `provides` is used: `reattend`, and `run` with an `attention`, only if it provides
+    "reattend"; `decode` only if it provides "decode". Make the trace with `Trace.of` if the model does not
+    show everything.
+
+    Attributes:
+        needs: what the task must provide, e.g. "words".
+        provides: what the model can do; docs/plugins.md lists the words.
+        training: the mode of the module.
+        projection: the projection it was built with, if it provides "projection".
+    """
+
+    needs: ClassVar[tuple[str, ...]] = ()
+    provides: ClassVar[tuple[str, ...]] = (
+        "attention",
+        "reattend",
+        "projection",
+        "gradient",
+        "hidden",
+        "decode",
+    )
+
+    training: bool
+    projection: AttentionProjection
+
+    @classmethod
+    def build(cls, data: TaskData, projection: AttentionProjection, options: Any) -> Self:
+        """Make an untrained model for a task. Use torch's random numbers, which the caller seeds.
+
+        Args:
+            data: the examples of the task.
+            projection: the function from scores to attention.
+            options: an instance of the options class of the model's card.
+
+        Returns:
+            The model, on the CPU.
+        """
+        ...
+
+    def encode(self, examples: Sequence[Example]) -> Batch:
+        """Turn examples into tensors; `Batch.padded` serves a model with one column per unit.
+
+        Args:
+            examples: the examples.
+
+        Returns:
+            The batch, on the CPU.
+        """
+        ...
+
+    def embed(self, batch: Batch) -> Tensor:
+        """Give the vector of every unit; gradients are taken with respect to these.
+
+        Args:
+            batch: the batch.
+
+        Returns:
+            The embeddings [B, L, E].
+        """
+        ...
+
+    def run(self, batch: Batch, embeddings: Tensor, *, attention: Tensor | None = None) -> Trace:
+        """Do a forward pass from embeddings.
+
+        Args:
+            batch: the batch.
+            embeddings: the vectors of its units [B, L, E].
+            attention: attention [B, L] to use instead of the model's own.
+
+        Returns:
+            Everything the pass shows.
+        """
+        ...
+
+    def decode(self, batch: Batch, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Compute everything that follows the hidden states.
+
+        Args:
+            batch: the batch.
+            hidden: hidden states [B, L, H].
+
+        Returns:
+            Scores [B, L], attention [B, L] and logits [B, C].
+        """
+        ...
+
+    def reattend(self, trace: Trace, attention: Tensor) -> Tensor:
+        """Compute the logits for another attention, without encoding the batch again.
+
+        Args:
+            trace: a forward pass of this model.
+            attention: one attention per example [B, L], or K of them [B, K, L].
+
+        Returns:
+            Logits [B, C], or [B, K, C].
+        """
+        ...
+
+    def attention_parameters(self) -> Iterable[nn.Parameter]:
+        """Give the parameters that make attention; training applies no weight decay to them.
+
+        Returns:
+            The parameters.
+        """
+        ...
+
+    def parameters(self, recurse: bool = True) -> Iterator[nn.Parameter]: ...
+    def state_dict(self) -> dict[str, Any]: ...
+    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True) -> Any: ...
+    def train(self, mode: bool = True) -> Self: ...
+    def eval(self) -> Self: ...
+    def to(self, device: torch.device) -> Self: ...
+    def requires_grad_(self, requires_grad: bool = True) -> Self: ...
+
+
+class DeletingModel(Model, Protocol):
+    """A model that deletes each unit in turn faster than by encoding the example again; exactly as well.
+
+    It provides "fast-deletion".
+    """
+
+    def without_each(self, trace: Trace) -> Tensor:
+        """Delete the unit of each column in turn.
+
+        Args:
+            trace: a forward pass of this model.
+
+        Returns:
+            Logits [B, L, C]; those outside the mask are not used.
+        """
+        ...
+
+
+class InfluencingModel(Model, Protocol):
+    """A model that computes influence faster than by one backward pass per hidden state; exactly as well.
+
+    It provides "fast-influence".
+    """
+
+    def influence(self, trace: Trace) -> Tensor:
+        """Compute the influence ‖∂‖h_p‖₂ / ∂X_i‖₂ of every unit i on every hidden state p.
+
+        Args:
+            trace: a forward pass of this model.
+
+        Returns:
+            The influence [B, P, L]; that outside the mask is not used.
+        """
+        ...
+
+
+class NoticedModel(Model, Protocol):
+    """A model with remarks for the reader of a report. It provides "notices".
+
+    Attributes:
+        notices: what a reader of the report must know about this model, one sentence each.
+    """
+
+    notices: tuple[str, ...]
+
+
+class LayeredModel(Model, Protocol):
+    """A model with several layers and heads of attention.
+
+    It provides "layers".
+    """
+
+    def layers(self, batch: Batch, embeddings: Tensor) -> Layers:
+        """Do a forward pass from embeddings that shows the attention of all layers.
+
+        Args:
+            batch: the batch.
+            embeddings: the vectors of its units [B, L, E].
+
+        Returns:
+            The attention of every layer and head; it can be differentiated.
+        """
+        ...

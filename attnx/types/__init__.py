@@ -1,0 +1,43 @@
+"""The frozen records that flow through an evaluation; the shape comments are the contract.
+
+B examples, L columns, K alternatives, C classes, E embedding, H hidden; True on a mask: may be attended to.
+"""
+
+from .batches import Batch, Outputs, Trace
+from .examples import Example, TaskData
+from .measures import (
+    Axis,
+    Conclusion,
+    Corpus,
+    Direction,
+    DrawingData,
+    Evidence,
+    Family,
+    Finding,
+    Importance,
+    Measure,
+    Passes,
+    Sees,
+    WithCurve,
+)
+
+__all__ = [
+    "Axis",
+    "Batch",
+    "Conclusion",
+    "Corpus",
+    "Direction",
+    "DrawingData",
+    "Evidence",
+    "Example",
+    "Family",
+    "Finding",
+    "Importance",
+    "Measure",
+    "Outputs",
+    "Passes",
+    "Sees",
+    "TaskData",
+    "Trace",
+    "WithCurve",
+]
