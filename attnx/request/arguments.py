@@ -1,9 +1,9 @@
-"""What a caller asks for in Python, as choices: names, objects of his own, classes with options."""
+"""From what a caller passes in Python, names, objects or classes with options, to the choices of a spec."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 from ..errors import UsageError
 from ..host.cards import Component, Kind
@@ -14,24 +14,26 @@ from .spec import Choice, Options
 
 @dataclass
 class Arguments:
-    """The objects that stand for names in a spec, put aside as it is made."""
+    """Turns arguments into choices, and keeps the objects among them under names of their own."""
 
     catalog: Catalog
     objects: dict[tuple[Kind, str], Given] = field(default_factory=dict)
 
-    def choices(self, kind: Kind, things: Any) -> tuple[Choice, ...]:
-        """One thing is a list of one; so is a class with its options."""
-        several = isinstance(things, list | tuple) and not _is_class_with_options(things)
-        found = (self.choice(kind, thing) for thing in (things if several else (things,)))
+    def choices(self, kind: Kind, things: object) -> tuple[Choice, ...]:
+        """Turn one argument, or a list of them, into choices; a class with its options is one."""
+        if isinstance(things, list | tuple) and not _is_class_with_options(things):
+            found = [self.choice(kind, thing) for thing in things]
+        else:
+            found = [self.choice(kind, things)]
         return tuple(choice for choice in found if choice is not None)
 
-    def choice(self, kind: Kind, thing: Any) -> Choice | None:
-        """A name as it is; a class of a plugin by its name; anything else under a name of its own."""
+    def choice(self, kind: Kind, thing: object) -> Choice | None:
+        """Turn one argument into a choice: a name, the class of a component, or any other object."""
         if thing is None:
             return None
         if isinstance(thing, str):
             return Choice.parse(thing)
-        options: Any = None
+        options: dict[str, Any] | Options | None = None
         if _is_class_with_options(thing):
             thing, options = thing
         if isinstance(thing, type):
@@ -41,23 +43,27 @@ class Arguments:
                 return Choice(name=component.name, options=given or {})
         if isinstance(options, dict):
             raise UsageError(
-                f"'{thing.__name__}' is no plugin's, so nothing says what its options are: give it an "
-                "attnx.plugin.Options object in place of a dictionary."
+                f"'{_name_of(thing)}' belongs to no plugin, so its options are unknown: pass an "
+                "attnx.plugin.Options object instead of a dictionary."
             )
-        name = thing.__name__ if isinstance(thing, type) else type(thing).__name__
+        name = _name_of(thing)
         while (kind, name) in self.objects:  # two objects of one class
             name += "'"
         self.objects[kind, name] = Given(thing, options)
         return Choice(name=name)
 
     def _component(self, kind: Kind, wanted: type) -> Component | None:
-        """The component whose class this is, if a plugin has announced it."""
+        """Find the installed component that has this class."""
         target = f"{wanted.__module__}:{wanted.__qualname__}"
         found = [component for component in self.catalog.of_kind(kind) if component.card.target == target]
         return found[0] if found else None
 
 
-def _is_class_with_options(thing: Any) -> bool:
+def _name_of(thing: object) -> str:
+    return thing.__name__ if isinstance(thing, type) else type(thing).__name__
+
+
+def _is_class_with_options(thing: object) -> TypeGuard[tuple[type, dict[str, Any] | Options]]:
     return (
         isinstance(thing, tuple)
         and len(thing) == 2

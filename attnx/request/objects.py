@@ -1,7 +1,6 @@
-"""Parts that are the caller's own objects: any object of the right shape will do.
+"""Components that are Python objects of the caller: any object with the right methods is accepted.
 
-What an object does not declare has the default of its protocol; what it cannot do without is one
-line. An object's code is imported already, so that looking at it costs nothing.
+What an object does not declare has the default of its protocol. What is missing is reported in one line.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ PROTOCOLS: Final[dict[Kind, str]] = {
     "study": "Study",
     "drawing": "Drawing",
 }
-# The defaults of the protocols' declarations (which a test holds equal to these).
+# The defaults of the protocols' declarations; a test compares them with the protocols.
 DEFAULTS: Final[dict[Kind, dict[str, Any]]] = {
     "task": {"needs": (), "provides": (), "dataset": ""},
     "model": {
@@ -56,12 +55,12 @@ METHODS: Final[dict[Kind, tuple[str, ...]]] = {
     "metric": ("family", "measures"),
 }
 OF_MODULES: Final = ("parameters", "state_dict", "load_state_dict", "train", "eval", "to")
-STUBS: Final = "attnx.protocols"  # where methods stand that a subclass of a protocol must write
+STUBS: Final = "attnx.protocols"  # the methods found there are empty: a component must define its own
 
 
 @dataclass(frozen=True)
 class Given:
-    """An object of the caller's own in place of a name, with options for what is made of a class."""
+    """An object or class of the caller instead of a name, with the options that the class is made with."""
 
     thing: Any
     options: Options | None = None
@@ -71,14 +70,14 @@ Objects = Mapping[tuple[Kind, str], Given]
 
 
 def given_part(kind: Kind, label: str, thing: Any, options: Options | None = None) -> Part:
-    """A part made of the caller's own object, or of his class, which is made here unless it is a model's."""
+    """Make a part of an object, or of a class; a class is instantiated here unless it is a model."""
     if isinstance(thing, type) and kind != "model":
         thing = _made(kind, label, thing, options)
     for name in _required(kind, label, thing):
         if not _has(thing, name):
             whole = kind == "metric" and getattr(thing, "whole_split", False)
             protocol = "SplitMetric" if whole else PROTOCOLS[kind]
-            raise UsageError(f"'{label}' is not a {kind}: it has no '{name}'. See attnx.{protocol}.")
+            raise UsageError(f"'{label}' is not a {kind}: it has no '{name}'. See attnx.plugin.{protocol}.")
     completed = complete(kind, thing)
     also = options or Options()
     needs, provides = (tuple(_declared(kind, thing, word)) for word in ("needs", "provides"))
@@ -88,7 +87,7 @@ def given_part(kind: Kind, label: str, thing: Any, options: Options | None = Non
 
 
 def complete(kind: Kind, thing: Any) -> Any:
-    """The object with the defaults of what it does not declare; a model's class stays as it is."""
+    """Add the defaults of what an object does not declare; the class of a model stays as it is."""
     missing = {name: default for name, default in DEFAULTS[kind].items() if not hasattr(thing, name)}
     if kind == "model" and not isinstance(thing, type) and not _has(thing, "attention_parameters"):
         missing["attention_parameters"] = tuple  # none
@@ -109,7 +108,7 @@ class _Completed:
         vars(self).update(missing)
 
     def __getattr__(self, name: str) -> Any:
-        if name == "_thing":  # a copy in the making has none yet
+        if name == "_thing":  # a copy has none while it is being made
             raise AttributeError(name)
         return getattr(self._thing, name)
 
@@ -121,11 +120,11 @@ def _made(kind: Kind, label: str, thing: type, options: Options | None) -> Any:
     try:
         return thing(options) if options is not None else thing()
     except TypeError as error:
-        raise UsageError(f"The {kind} '{label}' cannot be made of its class: {error}.") from error
+        raise UsageError(f"The {kind} '{label}' could not be created from its class: {error}.") from error
 
 
 def _required(kind: Kind, label: str, thing: Any) -> list[str]:
-    """The names that an object must have, by what it declares."""
+    """List the names that an object must have, given what it declares."""
     names = list(METHODS[kind])
     if kind == "metric":
         names += ("keep", "conclude") if getattr(thing, "whole_split", False) else ("__call__",)
@@ -134,37 +133,37 @@ def _required(kind: Kind, label: str, thing: Any) -> list[str]:
     _refuse_stubs(label, thing)
     if not hasattr(thing, "run"):  # a module as torch has them
         raise UsageError(
-            f"'{label}' is a module and not yet a model, it has no 'run': wrap it, as attnx.wrap(net, ...), "
-            "or see attnx.plugin.Model."
+            f"'{label}' is a torch module but not a model: it has no 'run'. Wrap it with "
+            "attnx.wrap(net, ...), or see attnx.plugin.Model."
         )
     provides = _declared(kind, thing, "provides")
     if isinstance(thing, type):
         names.append("build")
     elif "projection" in provides and not hasattr(thing, "projection"):
-        raise _undeclared(label, "projection", "has none: give it an attribute 'projection'")
+        raise _undeclared(label, "projection", "it has no attribute 'projection'")
     for word in ("reattend", "decode"):
         if word in provides and not _has(thing, word):
-            raise _undeclared(label, word, f"has no method '{word}'")
+            raise _undeclared(label, word, f"it has no method '{word}'")
     return names
 
 
 def _undeclared(label: str, word: str, wrong: str) -> UsageError:
     return UsageError(
-        f"'{label}' provides '{word}' ({CAPABILITIES[word]}), as models do that do not say, and {wrong}, or "
+        f"'{label}' provides '{word}' ({CAPABILITIES[word]}), which is a default, but {wrong}. Add it, or "
         f"declare provides = (...) without '{word}'."
     )
 
 
 def _refuse_stubs(label: str, thing: Any) -> None:
-    """A model is a module, whose methods must come before those that the protocol only names."""
+    """Refuse a model whose methods of a module are the empty ones of the protocol."""
     for name in OF_MODULES:
         found = getattr(thing, name, None)
         if found is None:
-            raise UsageError(f"'{label}' is not a model: it must be a torch.nn.Module and has no '{name}'.")
+            raise UsageError(f"'{label}' has no '{name}': a model must be a torch.nn.Module.")
         if getattr(found, "__module__", "").startswith(STUBS):
             raise UsageError(
-                f"'{label}' takes '{name}' from attnx.plugin.Model, where it does nothing: put nn.Module "
-                f"first, as class {label}(nn.Module, attnx.plugin.Model)."
+                f"'{label}' inherits '{name}' from attnx.plugin.Model, where it does nothing. Put nn.Module "
+                f"first: class {label}(nn.Module, attnx.plugin.Model)."
             )
 
 
@@ -173,7 +172,7 @@ def _declared(kind: Kind, thing: Any, name: str) -> Any:
 
 
 def _has(thing: Any, name: str) -> bool:
-    """Whether there is such a thing, and it is not just the protocol's word for it."""
+    """Whether an object has this name, and it is not an empty method of the protocol."""
     found = inspect.getattr_static(thing, name, None)
     if found is None and name == "__call__":
         return callable(thing)

@@ -79,9 +79,11 @@ def test_dictionaries_are_only_for_options_that_are_known() -> None:
     class Mine(ToyModel):
         pass
 
-    with pytest.raises(UsageError, match=r"'Mine' is no plugin's.*give it an attnx\.plugin\.Options object"):
+    with pytest.raises(
+        UsageError, match=r"'Mine' belongs to no plugin.*pass an attnx\.plugin\.Options object"
+    ):
         run(Plain(), (Mine, {"hidden": 4}))
-    with pytest.raises(UsageError, match="has no option 'hiden'. Did you mean 'hidden'"):  # noqa: RUF043
+    with pytest.raises(UsageError, match="Unknown option 'hiden' of model 'bilstm'. Did you mean 'hidden'"):  # noqa: RUF043
         run(WORDS, (BiLstm, {"hiden": 4}))
 
 
@@ -122,13 +124,13 @@ class NoModule:
 @pytest.mark.parametrize(
     ("model", "said"),
     [
-        (WrongOrder, "put nn.Module first, as class WrongOrder(nn.Module, attnx.plugin.Model)"),
-        (NoProjection(), "provides 'projection' (attention made from scores"),
-        (NoReattend(), "has no method 'reattend', or declare provides = (...) without 'reattend'"),
-        (NoModule, "must be a torch.nn.Module and has no 'parameters'"),
+        (WrongOrder, "Put nn.Module first: class WrongOrder(nn.Module, attnx.plugin.Model)"),
+        (NoProjection(), "but it has no attribute 'projection'"),
+        (NoReattend(), "it has no method 'reattend'. Add it, or declare provides = (...) without 'reattend'"),
+        (NoModule, "has no 'parameters': a model must be a torch.nn.Module"),
         (
             nn.Linear(2, 2),
-            "'Linear' is a module and not yet a model, it has no 'run': wrap it, as attnx.wrap(",
+            "'Linear' is a torch module but not a model: it has no 'run'. Wrap it with attnx.wrap(",
         ),
     ],
 )
@@ -139,7 +141,7 @@ def test_a_missing_piece_is_one_line(model: Any, said: str) -> None:
 
 
 def test_several_seeds_of_one_trained_model_are_refused() -> None:
-    with pytest.raises(UsageError, match="is one trained model, which 3 seeds would count 3 times"):
+    with pytest.raises(UsageError, match="is one trained model; 3 seeds would count it 3 times"):
         run(Plain(), ToyModel(), seeds=range(3))
 
 
