@@ -15,14 +15,14 @@ from attnx.plugin import Batch, Example, Source, TaskData, UsageError
 from .checkpoints import Checkpoint, quiet
 from .options import CheckpointOptions
 from .packing import Packing, positions_asked
-from .stack import Stack
+from .stack import WITHOUT_WEIGHTS, Stack, alike
 from .taps import Tap, install
 from .word_pieces import WordPieces
 
 UNLIMITED = 10**6  # a tokenizer that knows no limit says some such number
 READ_AT_MOST = 512  # where neither the model nor its tokenizer knows a limit
 PROBED, SHORT = 7, 4  # positions of a trial
-TOLERANCE = 2e-5  # of outputs, as a share of the largest
+TRIAL = "Is this a trial? It is, of a few words."
 
 
 class Network(nn.Module):
@@ -43,28 +43,35 @@ class Network(nn.Module):
     ) -> None:
         super().__init__()
         checkpoint = Checkpoint.find(options, data.source or Source())
-        tokenizer = checkpoint.load("AutoTokenizer")
-        self._load(checkpoint, kind, options, **settings)
-        config = self.transformer.config
-        if getattr(config, "is_encoder_decoder", False):
+        if getattr(checkpoint.load("AutoConfig"), "is_encoder_decoder", False):
             raise UsageError(
                 f"checkpoint={options.checkpoint} has an encoder and a decoder, and so no single "
                 "attention over a text: choose an encoder or a decoder alone."
             )
+        tokenizer = checkpoint.load("AutoTokenizer")
+        self._load(checkpoint, kind, options, **settings)
+        config = self.transformer.config
         if getattr(config, "pad_token_id", None) is None:
             config.pad_token_id = tokenizer.pad_token_id or 0
-        # One that answers from its last position looks for it at the end of the row.
-        last = hasattr(self.transformer, "score") or tokenizer.padding_side == "left"
-        self.left = last if left is None else left
         takes = inspect.signature(self.transformer.forward).parameters
         self.takes_types = "token_type_ids" in takes and "token_type_ids" in tokenizer.model_input_names
-        self.takes_positions = self.left and "position_ids" in takes
+        self.takes_positions = "position_ids" in takes
         self.takes_mask = "attention_mask" in takes
         self.takes_global = "global_attention_mask" in takes  # the positions that all others attend to
         limit = _limit(self.transformer, tokenizer, options.longest)
         self.pieces = WordPieces(tokenizer, limit, template)
-        self._check_runs(options)
-        self.alone = not self._padding_is_ignored()
+        self.left = bool(left)
+        self._check_embeddings(options)
+        # One that answers from its last position looks for it at the end of the row, so padding goes first.
+        sides = (False, True) if left is None else (left,)
+        fitting = [side for side in sides if self._ignores_padding(side)]
+        self.left = fitting[0] if fitting else sides[0]
+        self.alone = not fitting  # padding changes what it gives: rows are run with others of their length
+        if self.alone and self.readable:
+            raise UsageError(
+                f"checkpoint={options.checkpoint} ({type(self.transformer).__name__}) attends to padding: "
+                f"its weights cannot be read. {WITHOUT_WEIGHTS}"
+            )
 
     def _load(self, checkpoint: Checkpoint, kind: str, options: CheckpointOptions, **settings: Any) -> None:
         """Load the transformer; refuse one whose weights are not all there."""
@@ -101,7 +108,8 @@ class Network(nn.Module):
         """The layers, found when they are first asked for."""
         if self._stack is None:
             vectors = self._probe()
-            more = self._more(torch.ones(vectors.shape[:2], dtype=torch.bool, device=vectors.device))
+            used = torch.ones(vectors.shape[:2], dtype=torch.bool, device=vectors.device)
+            more = self._more(used, torch.zeros_like(used).long())
             training = self.transformer.training
             self.transformer.eval()
             try:
@@ -120,39 +128,44 @@ class Network(nn.Module):
         """The output of the transformer for vectors [B, T, E]."""
         return self.transformer(inputs_embeds=vectors, **more)
 
-    def _check_runs(self, options: CheckpointOptions) -> None:
-        """Refuse a transformer that cannot be run from embeddings, or on texts of any length."""
+    def _check_embeddings(self, options: CheckpointOptions) -> None:
+        """Refuse a transformer that cannot be run from embeddings, or gives something else from them."""
+        ids = torch.tensor([self.pieces.tokenizer(TRIAL)["input_ids"][: self.pieces.limit]])
+        ids = ids.to(self.transformer.device)
+        name = f"checkpoint={options.checkpoint} ({type(self.transformer).__name__})"
         try:
-            self._answers(self._probe())
+            ours = self._answers(self.table(ids))
+            own = self._answers(ids)
         except Exception as error:  # the code of hundreds of architectures
             reason = " ".join(str(error).split())[:200] or type(error).__name__
-            raise UsageError(
-                f"checkpoint={options.checkpoint} ({type(self.transformer).__name__}) cannot be run on "
-                f"{PROBED} pieces given as embeddings: {reason}"
-            ) from error
+            raise UsageError(f"{name} cannot be run from embeddings: {reason}") from error
+        if not alike(ours, own):
+            raise UsageError(f"{name} gives another output from embeddings than from the pieces themselves.")
 
-    def _padding_is_ignored(self) -> bool:
-        """Whether a row gives the same with padding; one that does not is run without any."""
+    def _ignores_padding(self, left: bool) -> bool:
+        """Whether a row gives the same with padding on that side of it."""
+        self.left = left
         vectors = self._probe()
-        short = self._answers(vectors[:, :SHORT])
-        beside = vectors.new_zeros(vectors.shape)
+        short = vectors[:, :SHORT]
+        padded = torch.zeros_like(vectors)
         used = torch.zeros(vectors.shape[:2], dtype=torch.bool, device=vectors.device)
-        rows = slice(PROBED - SHORT, None) if self.left else slice(SHORT)
-        beside[:, rows], used[:, rows] = vectors[:, :SHORT], True
-        padded = self._answers(beside, used)
-        padded = padded[:, rows] if padded.shape != short.shape else padded
-        return float((short - padded).abs().max()) <= TOLERANCE * float(short.abs().max())
+        at = slice(PROBED - SHORT, None) if left else slice(SHORT)
+        padded[:, at], used[:, at] = short, True
+        with_it, without = self._answers(padded, used), self._answers(short)
+        return alike(with_it[:, at] if with_it.shape != without.shape else with_it, without)
 
-    def _answers(self, vectors: Tensor, used: Tensor | None = None) -> Tensor:
-        """What the transformer gives first for vectors [B, T, E], in evaluation mode."""
-        used = torch.ones(vectors.shape[:2], dtype=torch.bool) if used is None else used
+    def _answers(self, given: Tensor, used: Tensor | None = None) -> Tensor:
+        """What the transformer gives first for vectors [B, T, E], or for ids [B, T], in evaluation mode."""
+        used = torch.ones(given.shape[:2], dtype=torch.bool) if used is None else used
+        more = self._more(used.to(given.device), torch.zeros(given.shape[:2], dtype=torch.long))
         training = self.transformer.training
         self.transformer.eval()
         try:
             with quiet(), torch.no_grad():
-                found: Tensor = self._call(vectors, **self._more(used.to(vectors.device)))[0]
+                output = self._call(given, **more) if given.ndim == 3 else self.transformer(given, **more)
         finally:
             self.transformer.train(training)
+        found: Tensor = output[0]
         return found
 
     def _apply(self, fn: Any, recurse: bool = True) -> Self:
@@ -190,16 +203,17 @@ class Network(nn.Module):
         return joined(found, packing.used)
 
     def _once(self, used: Tensor, kind: Tensor, vectors: Tensor, more: dict[str, Any]) -> Any:
-        types = {"token_type_ids": kind} if self.takes_types else {}
         with quiet():
-            return self._call(vectors, **self._more(used), **types, **more)
+            return self._call(vectors, **self._more(used, kind), **more)
 
-    def _more(self, used: Tensor) -> dict[str, Tensor]:
-        """What a transformer is given for positions that are used [B, T], as far as it takes it."""
+    def _more(self, used: Tensor, kind: Tensor) -> dict[str, Tensor]:
+        """What a transformer is given with its input, for used positions [B, T] and their types [B, T]."""
         more = {}
         if self.takes_mask:
             more["attention_mask"] = used.long()
-        if self.takes_positions:
+        if self.takes_types:
+            more["token_type_ids"] = kind.to(used.device)
+        if self.takes_positions and self.left:
             more["position_ids"] = (used.long().cumsum(1) - 1).clamp_min(0)
         if self.takes_global:
             more["global_attention_mask"] = positions_asked(used, "first").long()
@@ -247,5 +261,5 @@ def _places(transformer: Any) -> int | None:
         if name.endswith("position_embeddings") and isinstance(module, nn.Embedding):
             # RoBERTa and its like count positions from after the one of padding.
             return module.num_embeddings - (0 if module.padding_idx is None else module.padding_idx + 1)
-    number: int | None = getattr(transformer.config, "max_position_embeddings", None)
-    return number
+    number: int = getattr(transformer.config, "max_position_embeddings", None) or 0
+    return number if number > 0 else None  # XLNet says -1: any number

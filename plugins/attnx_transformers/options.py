@@ -13,17 +13,8 @@ from attnx.plugin import Options
 # Architectures that do not attend through the attention interface of transformers, or not by weights
 # that add up to 1; docs/transformers.md has the table, and a test keeps both equal.
 WITHOUT_ATTENTION = frozenset(
-    {
-        "big_bird",
-        "deberta",
-        "deberta-v2",
-        "fnet",
-        "funnel",
-        "longformer",
-        "mpnet",
-        "squeezebert",
-        "xlnet",
-    }
+    "big_bird bloom convbert ctrl deberta deberta-v2 diffllama flaubert fnet funnel gpt_oss longformer "
+    "megatron-bert mpnet mpt mra nystromformer openai-gpt rembert roformer squeezebert xlm xlnet yoso".split()
 )
 OF_A_LAYER = ("attention", "reattend", "hidden", "decode", "layers")
 Head = int | Literal["mean"]

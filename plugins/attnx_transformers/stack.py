@@ -15,6 +15,9 @@ from attnx.plugin import UsageError
 from .taps import Tap, called, tapped
 
 TOLERANCE = 1e-3  # of a sum of weights
+ROUNDING = 2e-5  # of outputs, as a share of the largest
+
+WITHOUT_WEIGHTS = "Give attention=none to explain it without them."
 
 Modules = tuple[nn.Module, ...]
 
@@ -39,17 +42,24 @@ class Stack:
         if not attentions or len(outputs) != len(attentions):
             raise UsageError(
                 f"{type(network).__name__} does not attend through the attention interface of transformers: "
-                "its weights cannot be read. Give attention=none to explain it without them."
+                f"its weights cannot be read. {WITHOUT_WEIGHTS}"
             )
         taps = [Tap() for _ in attentions]
-        with torch.no_grad(), tapped(attentions, taps):
-            call()
+        with torch.no_grad():
+            own = call()[0]
+            with tapped(attentions, taps):
+                read = call()[0]
+        if not alike(read, own):
+            raise UsageError(
+                f"{type(network).__name__} gives another output while its attention weights are read: "
+                f"they cannot be read. {WITHOUT_WEIGHTS}"
+            )
         for layer, tap in enumerate(taps):
             sums = tap.weights.sum(-1)
             if not torch.allclose(sums, torch.ones_like(sums), atol=TOLERANCE):
                 raise UsageError(
                     f"The attention weights of layer {layer} of {type(network).__name__} do not add up to 1: "
-                    "they cannot be read as attention. Give attention=none to explain it without them."
+                    f"they cannot be read as attention. {WITHOUT_WEIGHTS}"
                 )
         blocks = _blocks(network, attentions)
         told_apart = cls(attentions, outputs, blocks, _extra(blocks, call))
@@ -164,7 +174,7 @@ def _can_begin(stack: Stack, call: Callable[[], Any]) -> bool:
     with torch.no_grad(), stack.watch(top, states):
         whole = call()[0]
     with torch.no_grad(), stack.begin_at(top, states[0]):
-        return torch.allclose(call()[0], whole, atol=1e-5)
+        return alike(call()[0], whole)
 
 
 def _first_position(_: nn.Module, __: Any, output: Any) -> Any:
@@ -178,4 +188,9 @@ def _answers_alike(narrow: Stack, call: Callable[[], Any]) -> bool:
         whole = call()[0]
         with narrow.narrowed():
             answer = call()[0]
-    return answer.shape == whole.shape and torch.allclose(answer, whole, atol=1e-5)
+    return alike(answer, whole)
+
+
+def alike(a: Tensor, b: Tensor) -> bool:
+    """Whether two outputs are the same up to rounding, however small their numbers are."""
+    return a.shape == b.shape and float((a - b).abs().max()) <= ROUNDING * float(b.abs().max())
