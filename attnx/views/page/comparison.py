@@ -13,11 +13,11 @@ MARKS: Final[dict[DifferenceOutcome, str]] = {
     "worse": "✗",
     "higher": "↑",
     "lower": "↓",
-    "not significant": "≈",
+    "no significant difference": "≈",
     "the same": "=",
     "undefined": "?",
 }
-CLASSES: Final = {"better": "supported", "worse": "contradicted", "not significant": "chance"}
+CLASSES: Final = {"better": "supported", "worse": "contradicted", "no significant difference": "chance"}
 
 
 def comparison_page(comparison: Comparison) -> str:

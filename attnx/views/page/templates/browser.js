@@ -18,7 +18,7 @@
   // attribute and an option, where no element can stand, by the two characters for it.
   const foreign = words => make("bdi", {}, words);
   const isolated = words => `\u2068${words}\u2069`;
-  const option = (value, words) => make("option", { value }, isolated(words));
+  const option = (value, words) => make("option", { value }, words);
   const number = value => value === null ? "–" : Math.abs(value) >= 0.01 || value === 0 ? value.toFixed(3) : String(Number(value.toPrecision(3)));
   const percent = p => `${(100 * p).toFixed(p > 0.995 || p < 0.005 ? 1 : 0)} %`;
   const ofSeed = example => example.by_seed[seed.selectedIndex];
@@ -176,9 +176,9 @@
   }
 
   sort.append(option("o", "order in the test split"), option("p0", "probability of the prediction"),
-    ...data.columns.map((column, i) => option(`m${i}`, column.title)),
-    ...data.methods.filter((_, i) => data.examples.some(e => e.by_seed[0].without[i] !== null)).map(method => option(`w${data.methods.indexOf(method)}`, `fall in probability without the top ${data.unit} of ${method.name}`)));
-  ofClass.append(option("", "all labels"), ...data.labels.map((name, i) => option(String(i), name)));
+    ...data.columns.map((column, i) => option(`m${i}`, isolated(column.title))),
+    ...data.methods.filter((_, i) => data.examples.some(e => e.by_seed[0].without[i] !== null)).map(method => option(`w${data.methods.indexOf(method)}`, `fall in probability without the top ${data.unit} of ${isolated(method.name)}`)));
+  ofClass.append(option("", "all labels"), ...data.labels.map((name, i) => option(String(i), isolated(name))));
   seed.append(...data.seeds.map(name => option(String(name), String(name))));
   seed.disabled = data.seeds.length < 2;
   data.methods.forEach((method, i) => at("methods").append(make("label", {}, make("input", { type: "checkbox", id: `method-${i}`, checked: "" }), foreign(method.name))));
