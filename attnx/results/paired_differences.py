@@ -246,7 +246,8 @@ def _notes(
         sizes = ", ".join(f"{side.letter} has {len(side.examples)}" for side in sides)
         yield f"only the {len(ids)} examples that all runs share are compared ({sizes})"
     if other:
-        yield f"{other} examples have the same id but another text or label, and are not compared"
+        many = f"{other} example{'s have' if other > 1 else ' has'}"
+        yield f"{many} the same id but another text or label: not compared"
     if not all(side.examples.units for side in sides):
         yield "not every run stored its texts (--keep all): examples are matched by id and label"
     if any(len(side.examples.seeds) != len(seeds) for side in sides):

@@ -35,8 +35,8 @@ def seen(
             for explanation, worth in truth.items():
                 shape = (1 if whole_split else EXAMPLES, len(measures))
                 values = score(explanation, worth) + 0.01 * rng.normal(size=shape)
-                told = None if of_model else explanation
-                m = Measurement(name, family, "units", measures, told, reference, whole_split, values, ())
+                about = None if of_model else explanation
+                m = Measurement(name, family, "units", measures, about, reference, whole_split, values, ())
                 rows[m.key] = m
             found[kind].append(rows)
     return found
@@ -47,7 +47,9 @@ def audited(*metrics):
         kind: [{k: m for found in metrics for k, m in found[kind][seed].items()} for seed in range(SEEDS)]
         for kind in ("honest", "deceived", "randomised")
     }
-    return audit_rows([Case(joined)], LADDER, COURSE, "attention")
+    labels = {m.metric for found in joined["honest"] for m in found.values()}
+    names = {label: label.split(":")[0] for label in labels}
+    return audit_rows([Case(joined)], LADDER, COURSE, "attention", names)
 
 
 PAIRS = 1 + 2 + 1 + 2 + 1 + 2  # of the ladder
@@ -56,7 +58,7 @@ PAIRS = 1 + 2 + 1 + 2 + 1 + 2  # of the ladder
 def test_a_metric_that_follows_the_truth_inverts_nothing():
     (row,), silent = audited(seen("good", lambda _, worth: worth))
     assert (row.inversions, row.comparisons, silent) == (0, SEEDS * (PAIRS + 1), ())
-    assert row.told == row.comparisons
+    assert row.correct == row.comparisons
     assert (row.degradation, row.monotone, row.courses) == (-1, SEEDS, SEEDS)
     assert (row.deceived.noticed, row.deceived.of, row.randomised.noticed) == (SEEDS, SEEDS, SEEDS)
 
@@ -72,7 +74,7 @@ def test_its_negation_inverts_everything_and_an_arrow_down_puts_it_right():
 
 def test_a_metric_that_sees_nothing_tells_nothing():
     (row,), _ = audited(seen("blind", lambda *_: 0.0))
-    assert row.told < 0.15 * row.comparisons  # 1 in 20 by chance
+    assert row.correct < 0.15 * row.comparisons  # 1 in 20 by chance
     assert row.inversions < 0.15 * row.comparisons
 
 

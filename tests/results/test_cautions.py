@@ -1,12 +1,16 @@
 """Warnings where a number cannot mean what it seems, and none where it can."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from attnx.plugin import Example, TaskData
-from attnx.results.cautions import cautions, useless_model
-from attnx.results.observations import Observation, SeedResult, TrainingRecord, Traits
+from attnx.results.cautions import cautions, no_attention, notices_of
+from attnx.results.constant_answer import most_frequent_label, useless_model
+from attnx.results.observations import Epoch, Observation, SeedResult, TrainingRecord, Traits
 from attnx.results.report import Summary
+from attnx.results.summaries import quality
 
 EXAMPLES = 300
 LABELS = np.arange(EXAMPLES) % 2
@@ -39,7 +43,6 @@ def summary(n=EXAMPLES, undefined=0, metric="kendall", family="agreement", refer
         family=family,
         explanation="attention",
         reference=reference,
-        group="all",
         mean=0.5,
         sd=0.1,
         n=n,
@@ -53,81 +56,125 @@ def summary(n=EXAMPLES, undefined=0, metric="kendall", family="agreement", refer
 
 
 def test_a_good_run_has_no_warning():
-    assert cautions(results(), [summary()], data(), "") == ()
+    assert cautions(results(), [summary()], data(), None) == ()
 
 
 def test_a_model_at_chance_is_not_worth_explaining():
-    assert useless_model(results(right=0.9), data()) == ""
-    told = useless_model(results(right=0.5), data())
-    assert "not shown to be better than always answering" in told
-    assert any("nothing is judged" in line for line in cautions(results(right=0.5), [], data(), told))
+    assert useless_model(results(right=0.9), data()) is None
+    useless = useless_model(results(right=0.5), data())
+    assert "not significantly better than always predicting" in useless.text
+    (caution,) = cautions(results(right=0.5), [], data(), useless)
+    assert caution.kind == "not-better-than-constant"
+    assert caution.about == ("no",)
+    assert caution.text == f"No verdict: {useless.text}"
 
 
-def test_the_commonest_label_of_test_counts_too():
-    """Train is balanced, test is not: always answering its commonest label is as good as the model."""
+def test_one_majority_accuracy_is_used_for_quality_and_caution():
+    """Train is balanced, test is not: always predicting its most frequent label is as good as the model."""
     labels = (np.random.default_rng(9).random(EXAMPLES) < 0.9).astype(int)
-    told = useless_model(results(right=0.9, labels=labels), data())
-    assert "always answering 'yes', the commonest of test" in told
+    found = results(right=0.9, labels=labels)
+    useless = useless_model(found, data())
+    assert useless.label == "yes"
+    assert "always predicting 'yes', the most frequent test label" in useless.text
+    (majority,) = {row.majority for row in quality(found, data())}
+    assert majority == pytest.approx(labels.mean())
+    assert f"vs. {majority:.3f}" in useless.text
+
+
+def test_of_equally_frequent_test_labels_the_one_of_train_is_meant():
+    mostly_yes = tuple(Example(f"train-{i}", ("one",), int(i > 0)) for i in range(3))
+    assert most_frequent_label(replace(data(), train=mostly_yes), LABELS) == 1
 
 
 def test_a_model_whose_labels_changed_places_is_asked_about_them():
-    told = useless_model(results(right=0.1), data())
-    assert told.startswith("the model is worse than always answering")
-    assert "are its labels in the task's order, " in told
+    useless = useless_model(results(right=0.1), data())
+    assert useless.text.startswith("the model is significantly worse than always predicting")
+    assert "check that its labels are in the task's order: no, yes" in useless.text
 
 
-def test_a_single_seed_is_said_to_cover_no_other_training():
-    (said,) = cautions(results(seeds=1), [summary()], data(), "")
-    assert "not other trainings" in said
+def only(**settings):
+    (caution,) = cautions(results(**settings), [summary()], data(), None)
+    return caution
+
+
+def test_a_single_model_is_said_to_cover_one_training_run():
+    caution = only(seeds=1)
+    assert caution.kind == "not-retrained"
+    assert "not other training runs" in caution.text
+
+
+def test_a_single_trained_seed_is_asked_for_more():
+    epochs = tuple(
+        Epoch(epoch=n, loss=None, dev_loss=1.0, dev_accuracy=0.5 + n / 10, followed={}) for n in range(2)
+    )
+    found = [replace(results(seeds=1)[0], record=TrainingRecord(course=epochs, best_epoch=1))]
+    (caution,) = cautions(found, [summary()], data(), None)
+    assert caution.kind == "one-seed"
+    assert caution.text.endswith("Use at least three, e.g. --seeds 0-2")
+    untrained = [replace(found[0], record=TrainingRecord(course=epochs, best_epoch=0))]
+    first, _ = cautions(untrained, [summary()], data(), None)
+    assert (first.kind, first.about) == ("untrained", ("0",))
 
 
 def test_two_seeds_are_said_to_give_wide_intervals():
-    (said,) = cautions(results(seeds=2), [summary()], data(), "")
-    assert said.startswith("two training seeds")
+    caution = only(seeds=2)
+    assert caution.kind == "two-seeds"
+    assert caution.text.startswith("Only two training seeds")
 
 
 @pytest.mark.parametrize("signed", ["attention", "loo"])
-def test_signed_scores_ranked_against_unsigned_ones_are_told(signed):
+def test_signed_scores_compared_with_unsigned_ones_are_reported(signed):
+    other = "loo" if signed == "attention" else "attention"
     traits = {name: Traits(name == signed, 0.0) for name in ("attention", "loo")}
-    (said,) = cautions(results(traits=traits), [summary()], data(), "")
-    assert said.startswith(f"'{signed}' has negative scores")
+    caution = only(traits=traits)
+    assert (caution.kind, caution.about) == ("signed-scores", (signed, other))
+    assert caution.text.startswith(f"'{signed}' has negative scores and '{other}' has none")
 
 
-def test_scores_that_are_constant_in_most_examples_order_nothing():
+def test_scores_that_are_constant_in_most_examples_rank_nothing():
     traits = {"attention": Traits(False, 0.8), "loo": Traits(False, 0.0)}
-    (said,) = cautions(results(traits=traits), [summary()], data(), "")
-    assert "the same score in 80% of the examples" in said
+    caution = only(traits=traits)
+    assert (caution.kind, caution.about) == ("constant-scores", ("attention",))
+    assert "all words of an example the same score in 80% of the examples" in caution.text
+    (of_units,) = cautions(results(traits=traits), [summary()], data(), None, unit="unit")
+    assert "all units of an example" in of_units.text
 
 
-def test_a_mean_over_survivors_is_told():
-    (said,) = cautions(results(), [summary(n=40, undefined=260)], data(), "")
-    assert "a mean over the 40 of 300 examples" in said
+def test_a_mean_over_few_examples_is_reported():
+    (caution,) = cautions(results(), [summary(n=40, undefined=260)], data(), None)
+    assert (caution.kind, caution.about) == ("undefined-values", ("kendall", "tau", "attention", "loo"))
+    assert "defined for only 40 of 300 examples" in caution.text
 
 
-def test_words_that_train_never_had_are_told():
-    (said,) = cautions(results(), [], data(test_words=("one", "new", "newer", "newest")), "")
-    assert "75% of the test split's words never occur in train" in said
+def test_words_that_train_never_had_are_reported():
+    (caution,) = cautions(results(), [], data(test_words=("one", "new", "newer", "newest")), None)
+    assert caution.kind == "unknown-words"
+    assert "75% of the test split's words never occur in train" in caution.text
 
 
 def test_words_that_a_pretrained_model_knows_are_not_held_against_it():
     new = data(test_words=("one", "new", "newer", "newest"))
-    assert cautions(results(), [], new, "", ("attention", "unseen-words")) == ()
+    assert cautions(results(), [], new, None, ("attention", "unseen-words")) == ()
 
 
 def test_texts_that_are_too_long_for_the_model_are_counted():
     unread = np.zeros(EXAMPLES, dtype=int)
-    assert cautions(results(unread=unread), [summary()], data(), "") == ()
+    assert cautions(results(unread=unread), [summary()], data(), None) == ()
     unread[[3, 5]] = 1
-    (said,) = cautions(results(unread=unread), [summary()], data(), "")
-    assert said.startswith("2 of 300 test examples are longer than the model reads: 2 of 600 units")
+    caution = only(unread=unread)
+    assert caution.kind == "cut-off"
+    assert caution.text.startswith("2 of 300 test examples are longer than the model reads: 2 of 600 words")
 
 
-def test_seeds_that_gave_one_model_are_told():
+def test_seeds_that_gave_one_model_are_reported():
     same = [results(seeds=1)[0]] * 2
-    (said,) = cautions(same, [summary()], data(), "")
-    assert said.startswith("all seeds gave the same model")
+    (caution,) = cautions(same, [summary()], data(), None)
+    assert caution.kind == "same-model"
 
 
-def test_a_model_that_was_given_ready_is_not_told_to_train_more_seeds():
-    (told,) = cautions(results(seeds=1), [], data(), "")
-    assert told == "one model as it was given: intervals cover other examples, not other trainings"
+def test_a_model_without_attention_and_notices_name_what_they_are_about():
+    caution = no_attention("black-box", ["gradient", "loo"])
+    assert (caution.kind, caution.about) == ("no-attention", ("black-box", "gradient", "loo"))
+    assert "'gradient', 'loo'" in caution.text
+    (notice,) = notices_of("model", ("Its head is new",))
+    assert (notice.kind, notice.about, str(notice)) == ("notice", ("model",), "Its head is new")

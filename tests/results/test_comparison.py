@@ -9,8 +9,8 @@ from scipy import stats
 
 import attnx
 from attnx.results.paired_differences import compare_reports
+from attnx.results.report import Caution
 from attnx.results.statistics import LEAST, holm, mean_interval, p_values
-from attnx.results.wording import USELESS
 
 SMALL = {
     "training": {"epochs": 4, "learning_rate": 0.03},
@@ -148,7 +148,7 @@ def test_a_better_side_decides_between_better_and_worse(soft, by, said):
     found = compare_reports([soft, moved(soft, by)])
     row = found.select("tau", metric="kendall")
     assert (row.outcome, row.difference) == (said, pytest.approx(by))
-    assert found.beyond_noise == (row,)
+    assert found.significant == (row,)
 
 
 def test_how_references_agree_with_each_other_is_no_measure_of_the_split_as_a_whole(cli):
@@ -181,18 +181,20 @@ def test_the_explanations_of_one_run_are_compared_as_runs_are(cli):
     assert [row.p for row in found.rows] == pytest.approx(list(holm(np.array(alone))), rel=1e-4)
     code, out, _ = cli("compare", report.fingerprint)
     assert code == 0
-    assert "B beside A" in out
+    assert "B vs. A" in out
 
 
 def test_better_explanations_of_a_useless_model_are_not_praised_in_silence(soft):
-    warning = f"the model is not shown to be better: {USELESS}"
-    useless = soft.model_copy(update={"warnings": (warning,), "fingerprint": "other"})
+    warning = Caution(kind="not-better-than-constant", text="whatever the words are")
+    other = Caution(kind="one-seed", text="something else")
+    useless = soft.model_copy(update={"warnings": (warning, other), "fingerprint": "other"})
     found = compare_reports([soft, useless.with_examples(soft.examples())])
-    assert f"B: {warning}" in found.notes
-    assert not any(USELESS in note for note in compare_reports([soft, moved(soft, 0.5)]).notes)
+    assert "B: whatever the words are" in found.notes
+    assert not any("something else" in note for note in found.notes)
+    assert not any(note.startswith("B: ") for note in compare_reports([soft, moved(soft, 0.5)]).notes)
 
 
-def test_runs_that_differ_in_training_alone_are_told_apart(soft):
+def test_runs_that_differ_in_training_alone_are_distinguished(soft):
     spec = soft.spec.model_copy(update={"training": soft.spec.training | {"epochs": 9}})
     longer = soft.model_copy(update={"spec": spec}).with_examples(soft.examples())
     first, second = compare_reports([soft, longer]).runs
@@ -202,14 +204,14 @@ def test_runs_that_differ_in_training_alone_are_told_apart(soft):
 
 def test_only_what_is_common_is_compared_and_that_is_said(soft, sparse):
     notes = attnx.compare(soft, sparse).notes
-    assert "only seeds that all runs have are compared: 1,2 (A has 0,1,2, B has 1,2,3)" in notes
+    assert "only the seeds that all runs share are compared: 1,2 (A has 0,1,2, B has 1,2,3)" in notes
     assert any("by id and label" in note for note in notes)  # one kept values alone
     half = evaluate(task=f"{TASK}40", limit="test=25", seeds="0", metrics="kendall")
     found = attnx.compare(soft, half)
     assert found.examples == 25
     assert not any(row.whole_split for row in found.rows)
-    assert found.notes[0] == "only the 25 examples that all runs have are compared (A has 40, B has 25)"
-    assert any(note.startswith("one seed") for note in found.notes)
+    assert found.notes[0] == "only the 25 examples that all runs share are compared (A has 40, B has 25)"
+    assert any(note.startswith("only one seed") for note in found.notes)
     assert any(note.startswith("B does not have: nnz") for note in found.notes)
 
 
@@ -219,7 +221,7 @@ def test_examples_of_the_same_id_and_another_text_are_not_the_same(soft):
     other = soft.with_examples(dataclasses.replace(kept, units=units))
     found = compare_reports([soft, other])
     assert found.examples == len(kept) - 1
-    assert "1 examples have the same id and another text or label: left out" in found.notes
+    assert "1 example has the same id but another text or label: not compared" in found.notes
 
 
 def test_what_cannot_be_compared_is_refused_in_one_line(soft):
@@ -228,13 +230,13 @@ def test_what_cannot_be_compared_is_refused_in_one_line(soft):
         attnx.compare(soft, other)
     with pytest.raises(attnx.UsageError, match=r"no seed in common \(0,1,2 and 7\)"):
         attnx.compare(soft, evaluate(task=f"{TASK}40", seeds="7", metrics="kendall"))
-    with pytest.raises(attnx.UsageError, match="has one explanation: name a second run"):
+    with pytest.raises(attnx.UsageError, match="has only one explanation: name a second run"):
         attnx.compare(soft)
-    with pytest.raises(attnx.UsageError, match="No run given"):
+    with pytest.raises(attnx.UsageError, match="No run is given"):
         attnx.compare()
-    with pytest.raises(attnx.UsageError, match="kept no examples"):
+    with pytest.raises(attnx.UsageError, match="stored no examples"):
         attnx.compare(soft, soft.with_examples(None))
-    with pytest.raises(attnx.UsageError, match="is no run"):
+    with pytest.raises(attnx.UsageError, match="is not a run"):
         attnx.compare(soft, 3)
 
 
@@ -243,7 +245,7 @@ def test_the_command_prints_a_table_json_and_a_page(soft, sparse, cli, tmp_path,
     page = tmp_path / "page.html"
     code, out, err = cli("compare", *names, "--html", str(page))
     assert (code, err) == (0, f"page: {page}\n")
-    assert "differences are beyond noise" in out
+    assert "differences are significant" in out
     assert max(map(len, out.splitlines())) <= 100
     text = page.read_text(encoding="utf-8")
     assert "softmax and sparsemax" in text

@@ -5,8 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attnx.results.constant_answer import UselessModel
 from attnx.results.observations import Measurement, Observation, SeedResult, TrainingRecord
 from attnx.results.verdict import judge, row_status
+from attnx.results.wording import CLAUSES, evidence, grade, question
 from attnx.types import Measure
 
 SEEDS, EXAMPLES = 3, 200
@@ -74,8 +76,21 @@ def test_a_heading_follows_erasure_and_names_what_disagrees():
     )
     heading = verdict(found)
     assert heading.status == "contradicted"
-    assert "changes the output less" in heading.reason
-    assert "; but it ranks units more like" in heading.reason
+    erasure, agreement = heading.clauses
+    assert (erasure.family, erasure.status) == ("erasure", "contradicted")
+    assert (agreement.family, agreement.status) == ("agreement", "supported")
+    assert heading.says == (
+        "the words it ranks highest affect the output less than random words do; "
+        "but it ranks words more like other methods than random scores do"
+    )
+    assert heading.reason == heading.says  # the numbers are in the families
+
+
+def test_units_of_other_tasks_are_not_called_words():
+    found = results(("comprehensiveness", "erasure", COMPREHENSIVENESS, "attention", 0.4))
+    assert verdict(found, unit="unit").says == (
+        "the units it ranks highest affect the output more than random units do"
+    )
 
 
 def test_rows_of_a_family_that_contradict_each_other_make_it_unknown():
@@ -83,7 +98,25 @@ def test_rows_of_a_family_that_contradict_each_other_make_it_unknown():
         ("comprehensiveness", "erasure", COMPREHENSIVENESS, "attention", 0.4),
         ("sufficiency", "erasure", TAU, "attention", -0.4),
     )
-    assert verdict(found, "erasure").status == "unknown"
+    erasure = verdict(found, "erasure")
+    assert erasure.status == "unknown"
+    assert erasure.says == "its metrics contradict each other"  # each of them does tell it from random
+
+
+def test_a_family_without_a_reliable_metric_says_so():
+    found = results(("fooled", "erasure", COMPREHENSIVENESS, "attention", 0.4))
+    erasure = verdict(found, "erasure", inversions={"fooled": 0.2})
+    assert erasure.status == "unknown"
+    assert erasure.says.startswith("none of its metrics is reliable enough to decide")
+
+
+def test_the_audit_is_looked_up_by_label():
+    """The plan gives every label the audit of its component: no label is taken apart here."""
+    found = results(("kendall:variant=c", "agreement", TAU, "attention", 0.5))
+    (row,) = verdict(found, "agreement", inversions={"kendall:variant=c": 0.2}).rows
+    assert not row.decides
+    (row,) = verdict(found, "agreement", inversions={"kendall": 0.2}).rows
+    assert row.decides
 
 
 def test_a_metric_that_the_audit_saw_fooled_is_shown_and_does_not_decide():
@@ -94,15 +127,18 @@ def test_a_metric_that_the_audit_saw_fooled_is_shown_and_does_not_decide():
     found = verdict(results(*effects), "erasure", inversions={"fooled": 0.2})
     assert found.status == "contradicted"
     assert [row.decides for row in found.rows] == [False, True]
-    assert "not trusted to decide" in found.reason
+    assert "excluded from the verdict (see the audit)" in found.reason
 
 
 def test_a_model_that_knows_nothing_explains_nothing():
     found = results(("comprehensiveness", "erasure", COMPREHENSIVENESS, "attention", 0.4))
-    heading, family = (verdict(found, of, useless="the model is at chance") for of in (None, "erasure"))
+    useless = UselessModel("yes", "the model is at chance")
+    heading, family = (verdict(found, of, useless=useless) for of in (None, "erasure"))
     assert heading.status == family.status == "unknown"
+    assert not heading.judged
+    assert not family.judged
     assert heading.reason == "the model is at chance"  # said once, not under every family
-    assert family.reason.startswith("not judged")
+    assert grade(heading) == "No verdict"
 
 
 def test_no_interval_leaves_the_differences_that_a_measure_can_have():
@@ -141,20 +177,23 @@ def test_a_family_names_only_the_references_that_bear_it_out():
     observation = Observation(np.zeros((EXAMPLES, 2)), np.zeros(EXAMPLES), tuple(rows), {}, {})
     found = verdict([SeedResult(0, TrainingRecord(course=(), best_epoch=0), observation)], "agreement")
     assert [row.status for row in found.rows] == ["supported", "unknown"]
-    assert found.reason.startswith("it ranks units more like gradient than random scores do:")
+    (clause,) = found.clauses
+    assert clause.references == ("gradient",)
+    assert clause.text == "it ranks words more like gradient than random scores do"
+    assert found.reason.startswith(f"{clause.text}: kendall tau with gradient")
 
 
 def test_random_scores_themselves_are_chance_by_definition():
     found = results(("comprehensiveness", "erasure", COMPREHENSIVENESS, "attention", 0.4))
-    told = judge(found, ["random"], own="attention", random="random", inversions={})
-    assert {v.status for v in told} == {"chance"}
+    verdicts = judge(found, ["random"], own="attention", random="random", inversions={})
+    assert {v.status for v in verdicts} == {"chance"}
 
 
 def test_nothing_to_speak_of_needs_no_correction_as_every_row_of_the_family_must_say_so():
     many = [(f"test {i}", "erasure", COMPREHENSIVENESS, "attention", 0.0) for i in range(12)]
-    told = verdict(results(*many), "erasure")
-    assert any(row.low < -0.05 or row.high > 0.05 for row in told.rows)  # corrected for twelve rows
-    assert told.status == "chance"
+    found = verdict(results(*many), "erasure")
+    assert any(row.low < -0.05 or row.high > 0.05 for row in found.rows)  # corrected for twelve rows
+    assert found.status == "chance"
     one_more = ("test of something", "erasure", COMPREHENSIVENESS, "attention", 0.5)
     assert verdict(results(*many, one_more), "erasure").status == "supported"
 
@@ -163,14 +202,14 @@ def test_a_row_without_a_value_or_an_interval_says_so():
     nothing, alone = np.full(EXAMPLES, np.nan), np.full(EXAMPLES, np.nan)
     alone[0] = 0.5
 
-    def told(values):
+    def reason(values):
         rows = [measurement("mi", "information", TAU, name, values) for name in ("attention", "random")]
         observation = Observation(np.zeros((EXAMPLES, 2)), np.zeros(EXAMPLES), tuple(rows), {}, {})
         one = SeedResult(0, TrainingRecord(course=(), best_epoch=0), observation)
         return verdict([one], "information").reason
 
-    assert told(nothing).endswith("mi tau has no value to compare")
-    assert told(alone).endswith("difference 0.000 without an interval, which takes more than one value")
+    assert reason(nothing).endswith("mi tau has no value to compare")
+    assert reason(alone).endswith("difference 0.000 without an interval, which takes more than one value")
 
 
 numbers = st.floats(-1, 1)
@@ -199,3 +238,25 @@ def test_swapping_better_and_worse_never_leaves_a_side_supported(gain, half, wid
 def test_without_an_interval_or_anything_to_see_nothing_is_told(bad):
     gain, interval, way = bad
     assert row_status(gain, interval, interval, way) == "unknown"
+
+
+def test_an_answer_has_the_question_the_grade_and_the_number_that_decided():
+    found = results(
+        ("kendall", "agreement", TAU, "attention", 0.5),
+        ("comprehensiveness", "erasure", COMPREHENSIVENESS, "attention", 0.4),
+    )
+    verdicts = judge(found, ["attention"], own="attention", random="random", inversions={})
+    heading = next(v for v in verdicts if v.family is None)
+    assert question(heading) == "How faithful is attention?"
+    assert grade(heading) == "Supported"
+    says = evidence(heading, verdicts)
+    assert says.startswith(f"{heading.says} (comprehensiveness aopc 0.")
+    assert "random" in says
+    assert "kendall" not in says
+
+
+def test_a_clause_for_chance_does_not_deny_a_small_difference():
+    """At chance a difference may be significant, only too small: no clause says that there is none."""
+    for clauses in CLAUSES.values():
+        assert "no more" not in clauses["chance"]
+        assert "not " not in clauses["chance"]

@@ -10,6 +10,7 @@ from attnx.views.figures.report import curve_drawings
 def drawn(lines, seeds=2):
     curves = [
         Curve(
+            kind="metric",
             name="weight above t",
             metric="focus",
             explanation=f"row {line}",
@@ -39,7 +40,7 @@ def test_no_two_lines_look_alike(lines):
 def test_few_lines_have_bands_and_many_have_their_names_beside_them():
     few, axes = drawn(3)
     assert len(axes.collections) == 3
-    assert "its band" in few.caption
+    assert "the band spans" in few.caption
     many, axes = drawn(10)
     assert not axes.collections
     assert "band" not in many.caption

@@ -1,4 +1,4 @@
-"""The rows of groups: each as if it stood alone, and a thousand of them no dearer than their members."""
+"""The rows of groups: each as if it stood alone, and a thousand of them no more expensive than their members."""
 
 from __future__ import annotations
 

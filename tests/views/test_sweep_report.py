@@ -6,6 +6,7 @@ import pytest
 from rich.console import Console
 
 from attnx.results.comparison import ComparedRun, Comparison, Difference
+from attnx.results.rendering import page_of
 from attnx.results.sweep import SweepReport, SweepRow, UnfinishedCell, Value
 from attnx.views.figures.figure import to_svg
 from attnx.views.terminal.sweep import print_sweep
@@ -42,7 +43,7 @@ def tiles(drawing):
 
 def test_higher_values_are_drawn_deeper_and_those_of_random_scores_are_marked():
     found = sweep(*(row(f"p{tau}", tau) for tau in (0.05, 0.9, -0.4)))
-    accuracy, tau = found.heat_maps()
+    accuracy, tau = found.figures()
     assert (accuracy.title, tau.title) == ("accuracy ↑", "kendall tau with loo ↑")
     depths, numbers = tiles(tau)
     assert numbers == ["0.050 ≈", "0.900", "-0.400"]
@@ -53,15 +54,15 @@ def test_higher_values_are_drawn_deeper_and_those_of_random_scores_are_marked():
 
 def test_explanations_have_no_part_in_the_map_of_accuracy():
     found = sweep(*(row(p, explanation=e) for p in ("softmax", "hard") for e in ("a", "b", "c")))
-    accuracy, tau = found.heat_maps()
+    accuracy, tau = found.figures()
     assert len(tiles(tau)[1]) == 6
     assert len(tiles(accuracy)[1]) == 2
 
 
 def test_nothing_is_drawn_of_one_cell_or_of_more_than_can_be_read():
-    assert sweep(row()).heat_maps() == []
+    assert sweep(row()).figures() == []
     crowd = [row(f"p{p}", task=f"t{t}") for p in range(21) for t in range(61)]
-    assert sweep(*crowd).heat_maps() == []
+    assert sweep(*crowd).figures() == []
 
 
 def test_options_that_all_values_of_an_axis_have_are_said_once(capsys):
@@ -106,13 +107,13 @@ def difference(outcome, direction="up", run="B"):
     ("rows", "said"),
     [
         ([difference("worse")], "hard: worse kendall tau ↑ with loo of attention (-0.250 [-0.300, -0.200])"),
-        ([difference("within noise")], "hard: nothing is better or worse beyond noise"),
+        ([difference("no significant difference")], "hard: nothing is significantly better or worse"),
         (
             [difference("lower", "none")],
-            "hard: nothing is better or worse beyond noise "
+            "hard: nothing is significantly better or worse "
             "(1 measure without a better side differs: see the page)",
         ),
-        ([difference("better", run="C")], "hard: nothing is better or worse beyond noise"),
+        ([difference("better", run="C")], "hard: nothing is significantly better or worse"),
     ],
 )
 def test_what_differs_from_the_first_cell_is_said(rows, said, capsys, monkeypatch):
@@ -125,19 +126,19 @@ def test_what_differs_from_the_first_cell_is_said(rows, said, capsys, monkeypatc
     monkeypatch.setattr(SweepReport, "comparisons", lambda _: (compared,))
     print_sweep(found, Console(width=200))
     lines = capsys.readouterr().out.splitlines()
-    assert "Beside softmax, example by example (20 examples, 2 seeds, p corrected for all rows):" in lines
+    assert "Compared with softmax (20 shared examples, 2 seeds, p corrected for all tests):" in lines
     assert f"  {said}" in lines
 
 
-def test_a_model_that_goes_with_its_task_is_no_axis():
+def test_a_model_that_goes_with_its_task_is_not_an_axis():
     each = [row(task=t, model=m) for t, m in (("a", "x"), ("b", "y"))]
     assert sweep(*each).varying == ("task",)
     assert sweep(*each, row(task="a", model="y")).varying == ("task", "model")
 
 
-def test_the_page_stands_without_the_runs_and_escapes_what_it_tells():
+def test_the_page_stands_without_the_runs_and_escapes_its_texts():
     found = sweep(row(), row("hard"), failed=(UnfinishedCell(cell="<b>", reason="it <i>broke</i>"),))
-    page = found.to_html({found.rows[0].run: "../runs/x/report.html"})
+    page = page_of(found, links={found.rows[0].run: "../runs/x/report.html"})
     assert "Not compared" in page
     assert "it &lt;i&gt;broke" in page
     assert page.count('href="../runs/x/report.html"') == 1
@@ -145,7 +146,7 @@ def test_the_page_stands_without_the_runs_and_escapes_what_it_tells():
 
 
 def test_the_table_has_a_line_for_every_row():
-    frame = sweep(row(), row("hard", 0.25)).table
+    frame = sweep(row(), row("hard", 0.25)).to_frame()
     assert frame["projection"].tolist() == ["softmax", "hard"]
     assert frame["kendall tau with loo"].tolist() == [0.5, 0.25]
     assert frame["kendall tau with loo, high"].tolist() == [0.6, 0.35]

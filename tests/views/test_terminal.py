@@ -8,6 +8,8 @@ from rich.console import Console
 
 import attnx
 from attnx.results.formatting import format_number
+from attnx.results.report import Caution, MethodCost
+from attnx.results.verdict_records import Clause
 from attnx.views.terminal.report import folded, print_report, print_study
 from attnx.views.terminal.tables import print_table
 
@@ -53,24 +55,25 @@ def test_every_number_of_the_report_is_shown_whole(report):
 
 def test_rows_stand_below_the_explanation_they_are_of(report):
     lines = [line.strip() for line in shown(report).splitlines()]
-    places = [lines.index(name) for name in ("attention", "integrated-gradients", "the model itself")]
+    model = "the model, whatever the explanation"
+    places = [lines.index(name) for name in ("attention", "integrated-gradients", model)]
     assert places == sorted(places)
     assert sum(line.startswith("kendall tau") for line in lines[places[0] : places[1]]) == 2
     assert sum(line.startswith("kendall tau") for line in lines[places[1] : places[2]]) == 2
     assert lines[places[2] + 1].startswith("contextualisation")
-    assert f"one explanation beside the other: attnx compare {report.fingerprint[:8]}" in lines
+    assert f"To compare these explanations: attnx compare {report.fingerprint[:8]}" in lines
 
 
 def test_one_explanation_needs_no_heading():
     text = shown(attnx.evaluate(**SMALL, metrics=["nnz"]))
     assert re.search(r"^nnz +\d", text, re.MULTILINE)
-    assert "the model itself" not in text
+    assert "whatever the explanation" not in text
     assert "attnx compare" not in text
 
 
 def test_cost_is_a_line_for_every_method_that_was_asked_for(report):
     text = shown(report)
-    costs = text[text.index("cost of an explanation") :]
+    costs = text[text.index("cost of one explanation") :]
     assert re.search(r"^integrated-gradients +50\.0 +\d+\.\d\d$", costs, re.MULTILINE)
     assert not re.search(r"^random ", costs, re.MULTILINE)
 
@@ -97,8 +100,8 @@ def test_the_data_is_named_on_the_terminal_and_in_the_page(tmp_path):
     assert "data: local" in shown(report)
     page = report.to_markdown()
     assert "mine.csv sha256" in page
-    assert "## By class (predicted label)" in page
-    assert "| entropy | attention |  | predicted=" in page
+    assert "## By predicted label" in page
+    assert re.search(r"\| entropy \| attention \|  \| [01] \|", page)
 
 
 @pytest.mark.parametrize("width", [60, 80])
@@ -141,19 +144,50 @@ def test_small_numbers_keep_their_digits(value, text):
     assert format_number(value) == text
 
 
-def test_warnings_that_differ_in_names_and_numbers_are_one():
-    said = [
-        "seed 0: no epoch helped",
-        "seed 1: no epoch helped",
-        "one training seed",
-        "'a' of 'b'",
-        "'c' of 'd'",
+def test_warnings_of_one_kind_are_one_whatever_their_words():
+    warnings = [
+        Caution(kind="untrained", about=("0",), text="seed 0 learned nothing"),
+        Caution(kind="untrained", about=("1",), text="another sentence about seed 1"),
+        Caution(kind="one-seed", text="only one seed"),
+        Caution(kind="notice", text="about the data"),
+        Caution(kind="notice", text="about the model"),
     ]
-    assert folded(said) == [
-        "seed 0: no epoch helped (and 1 more like it, in the report)",
-        "one training seed",
-        "'a' of 'b' (and 1 more like it, in the report)",
+    assert folded(warnings) == [
+        "seed 0 learned nothing (and 1 more of this kind, in the report)",
+        "only one seed",
+        "about the data",
+        "about the model",
     ]
+
+
+@pytest.mark.parametrize("view", ["terminal", "page"])
+def test_the_cost_is_that_of_the_examples_that_were_explained(report, view):
+    """With a sample fewer examples are explained than the test split has."""
+    cost = MethodCost(method="gradient", passes=1.0, examples=10, seconds=0.0123)
+    assert cost.milliseconds == pytest.approx(1.23)
+    sampled = report.model_copy(update={"costs": (cost,)})
+    text = shown(sampled) if view == "terminal" else sampled.to_html()
+    number = r"gradient +1\.0 +1\.23$" if view == "terminal" else r'data-label="milliseconds">1\.230<'
+    assert re.search(number, text, re.MULTILINE)
+
+
+def test_a_method_that_explained_nothing_has_no_time(report):
+    cost = MethodCost(method="gradient", passes=0.0, examples=0, seconds=0.0)
+    assert cost.milliseconds is None
+    assert re.search(
+        r"^gradient +0\.0 +–$", shown(report.model_copy(update={"costs": (cost,)})), re.MULTILINE
+    )
+
+
+def test_a_model_that_is_not_worth_explaining_has_the_reason_once_in_each_answer(report):
+    useless = Clause(family=None, status="unknown", text="the model is at chance")
+    verdicts = tuple(
+        v.model_copy(update={"clauses": (useless,), "status": "unknown"}) for v in report.verdicts
+    )
+    text = shown(report.model_copy(update={"verdicts": verdicts}))
+    assert "How faithful is attention? No verdict: the model is at chance." in text
+    assert text.count("the model is at chance") == len([v for v in verdicts if v.family is None])
+    assert "cannot tell" not in text
 
 
 def test_control_characters_of_labels_do_not_reach_the_terminal(tmp_path):
