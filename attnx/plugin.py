@@ -1,4 +1,10 @@
-"""Everything that the author of a plugin needs: protocols, cards, hooks, and the types that flow."""
+"""What the author of a plugin needs: protocols, cards, hooks, and the records that components exchange.
+
+    from attnx.plugin import Card, Evidence, Measure, Metric, hookimpl
+
+docs/plugins.md is the guide. The mathematics that components share is in `attnx.formulas`, the conformance
+tests in `attnx.testing`.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +36,7 @@ if TYPE_CHECKING:
         LayeredModel,
         Metric,
         Model,
+        NoticedModel,
         SplitMetric,
         Study,
         Task,
@@ -53,6 +60,7 @@ if TYPE_CHECKING:
         Trace,
         WithCurve,
     )
+    from .wrapping.module import WrappedModel
 
 _MODULES = {
     "hookspecs": ("hookimpl",),
@@ -64,6 +72,7 @@ _MODULES = {
         "DeletingModel",
         "InfluencingModel",
         "LayeredModel",
+        "NoticedModel",
         "AttentionProjection",
         "ImportanceMethod",
         "Metric",
@@ -88,6 +97,7 @@ _MODULES = {
         "Passes",
         "DrawingData",
     ),
+    "wrapping.module": ("WrappedModel",),
     "run.lab": ("Lab", "Setting", "Chosen"),
     "data.loading": ("Source",),
     "data.word_spans": ("find_in_order", "join_words"),
@@ -112,6 +122,7 @@ __all__ = [  # noqa: RUF022 - grouped as an author looks for them
     "DeletingModel",
     "InfluencingModel",
     "LayeredModel",
+    "NoticedModel",
     "AttentionProjection",
     "ImportanceMethod",
     "Metric",
@@ -133,6 +144,7 @@ __all__ = [  # noqa: RUF022 - grouped as an author looks for them
     "Outputs",
     "Passes",
     "DrawingData",
+    "WrappedModel",
     "Lab",
     "Setting",
     "Chosen",

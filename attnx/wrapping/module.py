@@ -1,4 +1,4 @@
-"""A module of the user's own behind the protocol of a model: hooks read and replace what its pieces give."""
+"""A torch module as a model: hooks read and replace the outputs of its submodules."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MASKS, LENGTHS = ("mask", "attention_mask"), ("lengths", "length", "lens")  # na
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """Where in a module things are: submodules by name, or functions that read them after a pass."""
+    """Where to find things in a module: names of submodules, or functions that read them after a pass."""
 
     embeddings: str
     attention: str | Callable[[nn.Module], Tensor] | None
@@ -41,7 +41,7 @@ class Reader:
     def of(
         cls, inputs: Mapping[str, int] | Callable[[list[str]], list[int]], unknown: int | None, padding: int
     ) -> Reader:
-        """By a vocabulary, or by a function."""
+        """Read words by a vocabulary, or by a function."""
         if not isinstance(inputs, Mapping):
             return cls(inputs, 0)
         known = dict(inputs)
@@ -52,7 +52,7 @@ class Reader:
             if None in found:
                 word = words[found.index(None)]
                 raise DataError(
-                    f"The vocabulary has no word '{word[:40]}': give unknown=, the id of such words."
+                    f"The vocabulary has no word '{word[:40]}': set unknown= to the id of unknown words."
                 )
             return [int(number) for number in found if number is not None]
 
@@ -60,17 +60,23 @@ class Reader:
 
     @classmethod
     def of_texts(cls, data: TaskData, padding: int) -> Reader:
-        """By the words of the training texts, an id after padding for those that are unknown."""
+        """Read words by a vocabulary of the training texts; unknown words have the id after padding."""
         words = sorted({word for example in data.train for word in example.units})
         return cls.of({word: padding + 2 + n for n, word in enumerate(words)}, padding + 1, padding)
 
 
-class Wrapped(nn.Module):
-    """A module of one's own, whose pieces are read and replaced by hooks."""
+class WrappedModel(nn.Module):
+    """A torch module as a model, made by `attnx.wrap`.
+
+    Attributes:
+        needs: what the task must provide: words.
+        provides: what the model can do, in the words of docs/plugins.md.
+        cannot: for each other word why the model cannot do it.
+    """
 
     needs: ClassVar[tuple[str, ...]] = ("words",)
     provides: tuple[str, ...] = ()
-    cannot: Mapping[str, str] = {}  # why not, by word
+    cannot: Mapping[str, str] = {}
 
     def __init__(self, module: nn.Module, pieces: Pieces, reader: Reader) -> None:
         super().__init__()
@@ -84,7 +90,7 @@ class Wrapped(nn.Module):
         self.padded = pieces.forward is not None or self._call is not _ids_alone
 
     def extra_repr(self) -> str:
-        """What it can do, and why it cannot do the rest."""
+        """Say what the model can do, and why it cannot do the rest."""
         return "\n".join(
             [
                 f"provides {', '.join(self.provides)}",
@@ -93,13 +99,13 @@ class Wrapped(nn.Module):
         )
 
     def lacks(self, word: str) -> str:
-        """Why something is out of the question, whatever the module does."""
+        """Say why the model cannot do something, whatever the module is; empty if it may."""
         needed = {"attention": "attention", "reattend": "attention", "hidden": "hidden", "decode": "hidden"}
         piece = getattr(self.pieces, needed[word]) if word in needed else ""
         if piece is None:
-            return f"no submodule was named: give {needed[word]}=NAME"
+            return f"no submodule was named: set {needed[word]}=NAME"
         if word in ("reattend", "decode") and not isinstance(piece, str):
-            return "a function reads it and cannot replace it: name a submodule"
+            return "a function can read it but not replace it: name a submodule"
         return ""
 
     def encode(self, examples: Sequence[Example]) -> Batch:
@@ -129,7 +135,7 @@ class Wrapped(nn.Module):
         return self._submodule(name).parameters() if isinstance(name, str) else ()
 
     def _assembled(self, batch: Batch, embeddings: Tensor, **held: Tensor | None) -> Trace:
-        """One pass, or one for each length where padding must not be seen."""
+        """Do one pass, or one for each length if the module must not get padding."""
         known = {name: value for name, value in held.items() if value is not None}
         lengths = [batch.mask.shape[1]] if self.padded else batch.lengths.unique().tolist()
         parts: list[tuple[Tensor, dict[str, Tensor]]] = []
@@ -153,7 +159,7 @@ class Wrapped(nn.Module):
     def _pass(
         self, ids: Tensor, mask: Tensor, embeddings: Tensor, held: Mapping[str, Tensor]
     ) -> dict[str, Tensor]:
-        """One pass over rows with a common width: logits, and what was asked to be read."""
+        """Do one pass over rows of a common width: logits, and the outputs of the named submodules."""
         seen: dict[str, Tensor] = {}
         with ExitStack() as hooks:
             hooks.enter_context(_hooked(self._submodule(self.pieces.embeddings), lambda _: embeddings))
@@ -169,7 +175,9 @@ class Wrapped(nn.Module):
                 seen[name] = piece(self.module)
         if not isinstance(logits, Tensor) or logits.ndim != 2 or len(logits) != len(ids):
             found = tuple(logits.shape) if isinstance(logits, Tensor) else type(logits).__name__
-            raise UsageError(f"The wrapped module must give logits [B, C]; it gives {found}. See forward=.")
+            raise UsageError(
+                f"The wrapped module must return logits [B, C] but returns {found}. See forward=."
+            )
         return {**seen, "logits": logits}
 
     def _ids(self, example: Example) -> list[int]:
@@ -177,7 +185,7 @@ class Wrapped(nn.Module):
         if len(ids) != len(example.units):
             raise PluginError(
                 f"inputs= gave {len(ids)} ids for the {len(example.units)} words of example '{example.id}'; "
-                "it must give one for each."
+                "it must give one id per word."
             )
         return ids
 
@@ -192,7 +200,7 @@ class Wrapped(nn.Module):
 
 @dataclass
 class _Noted:
-    """Reads a piece of the output of a submodule, and puts another in its place where one is held."""
+    """Reads the output of a submodule, and replaces it if another is held."""
 
     name: str
     shape: tuple[int, ...]  # [B, L]
@@ -208,12 +216,12 @@ class _Noted:
                 return (*output[:place], kept, *output[place + 1 :]) if several else kept
         wanted = "[B, L]" if self.name == "attention" else "[B, L, H]"
         raise UsageError(
-            f"The submodule of {self.name}= gives no {wanted}: {_described(output)}. Name another, or give a "
-            "function that reads it from the module after a pass."
+            f"The submodule of {self.name}= must return {wanted} but returns {_described(output)}. Name "
+            "another one, or pass a function that reads it from the module after a pass."
         )
 
     def _fits(self, part: Tensor) -> bool:
-        """Attention may have a dimension of 1 more: [B, L, 1] or [B, 1, L]."""
+        """Whether a tensor has the right shape; attention may also be [B, L, 1] or [B, 1, L]."""
         rows, columns = self.shape
         if self.name == "hidden":
             return part.ndim == 3 and tuple(part.shape[:2]) == self.shape
@@ -222,7 +230,7 @@ class _Noted:
 
 @contextmanager
 def _hooked(module: nn.Module, change: Callable[[Any], Any]) -> Iterator[None]:
-    """The output of a submodule changed in every pass, and as it was afterwards."""
+    """Change the output of a submodule in every pass inside."""
     handle = module.register_forward_hook(lambda _, __, output: change(output))
     try:
         yield
@@ -231,7 +239,7 @@ def _hooked(module: nn.Module, change: Callable[[Any], Any]) -> Iterator[None]:
 
 
 def _widened(values: Tensor, width: int, name: str) -> Tensor:
-    """Values by column filled up with 0 to a common width; logits have no columns."""
+    """Fill values by column up with 0 to a common width; logits have no columns."""
     if name == "logits" or values.shape[1] == width:
         return values
     shape = (len(values), width - values.shape[1], *values.shape[2:])
@@ -256,7 +264,7 @@ def _with_lengths(module: nn.Module, ids: Tensor, mask: Tensor) -> Tensor:
 
 
 def _by_signature(module: nn.Module) -> Callable[[nn.Module, Tensor, Tensor], Tensor]:
-    """How a module is called: by the name of its second argument, if it has one."""
+    """Find out how a module is called, by the name of its second argument."""
     parameters = list(inspect.signature(module.forward).parameters.values())
     positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     second = positional[1].name if len(positional) > 1 else ""
@@ -266,7 +274,7 @@ def _by_signature(module: nn.Module) -> Callable[[nn.Module, Tensor, Tensor], Te
         return _with_lengths
     if [p for p in positional[1:] if p.default is p.empty]:
         raise UsageError(
-            f"Its forward takes '{second}', which is neither a mask nor lengths: say how it is called with "
+            f"The argument '{second}' of its forward is neither a mask nor lengths: say how to call it with "
             "forward=lambda module, ids, mask: ..."
         )
     return _ids_alone

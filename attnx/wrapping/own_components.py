@@ -20,7 +20,7 @@ from ..testing.check_report import Capability, ComponentCheck
 from ..testing.checking import law_results
 from ..testing.model_laws import ModelOnTask
 from ..testing.toy import ToySoftmax, toy_data
-from .module import Wrapped
+from .module import WrappedModel
 
 # Kinds of component that are a single call differ only in how many arguments it takes.
 ARGUMENTS: dict[int, Kind] = {1: "study", 2: "projection", 4: "importance"}
@@ -99,8 +99,8 @@ def _required_arguments(thing: type) -> list[str]:
 
 def _is_wrapped(thing: Any) -> bool:
     """Whether `attnx.wrap` made it."""
-    made = inspect.isclass(thing) and issubclass(thing, Wrapped) and thing is not Wrapped
-    return made or isinstance(thing, Wrapped)
+    made = inspect.isclass(thing) and issubclass(thing, WrappedModel) and thing is not WrappedModel
+    return made or isinstance(thing, WrappedModel)
 
 
 def _stands_here(value: Any, module: ModuleType) -> bool:

@@ -1,10 +1,10 @@
-"""A trained module of one's own, or its class, as a model: its pieces are named, what it can do is tried."""
+"""`attnx.wrap`: a torch module, or its class, as a model. What it can do is found out by trying."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import Any, cast, overload
 
 import torch
 from torch import nn
@@ -26,15 +26,39 @@ from ..testing.model_laws import (
     reattend_several,
 )
 from ..types import Example, TaskData, Trace
-from .module import Inputs, Pieces, Reader, Wrapped
+from .module import Inputs, Pieces, Reader, WrappedModel
 
 WORDS = ("one", "two", "three", "four", "five")  # of the trial, where no vocabulary is given
 CLASSES = ("no", "yes")
 Trial = Callable[[ModelOnTask], None]
 
 
+@overload
 def wrap(
-    module: nn.Module | type[nn.Module] | Callable[[int, int], nn.Module],
+    module: nn.Module,
+    *,
+    inputs: Inputs,
+    embeddings: str = ...,
+    attention: str | Callable[[nn.Module], torch.Tensor] | None = ...,
+    hidden: str | Callable[[nn.Module], torch.Tensor] | None = ...,
+    forward: Callable[..., torch.Tensor] | None = ...,
+    unknown: int | None = ...,
+    padding: int = ...,
+) -> WrappedModel: ...
+@overload
+def wrap(
+    module: Callable[[int, int], nn.Module],
+    *,
+    inputs: Inputs | None = ...,
+    embeddings: str = ...,
+    attention: str | Callable[[nn.Module], torch.Tensor] | None = ...,
+    hidden: str | Callable[[nn.Module], torch.Tensor] | None = ...,
+    forward: Callable[..., torch.Tensor] | None = ...,
+    unknown: int | None = ...,
+    padding: int = ...,
+) -> type[WrappedModel]: ...
+def wrap(
+    module: nn.Module | Callable[[int, int], nn.Module],
     *,
     inputs: Inputs | None = None,
     embeddings: str = "embedding",
@@ -43,33 +67,44 @@ def wrap(
     forward: Callable[..., torch.Tensor] | None = None,
     unknown: int | None = None,
     padding: int = 0,
-) -> Any:
-    """Make a model of a module by naming its pieces; what it can do is found out by trying.
+) -> WrappedModel | type[WrappedModel]:
+    """Make a model of a torch module by naming its submodules; what it can do is found out by trying.
 
-    A trained module is measured as it is. A class, or a function, of a number of words and a number
-    of classes is trained by attnx, with a vocabulary of the training texts.
+    A trained module is measured as it is. A class, or a function, f(vocab_size, num_classes) is trained by
+    attnx, with a vocabulary of the training texts.
 
     Args:
-        module: takes ids [B, L], and `mask` or `lengths` where its forward has such an argument, and
-            gives logits [B, C]. One without either never sees padding.
+        module: takes ids [B, L], and `mask` or `lengths` if its forward has such an argument, and
+            returns logits [B, C]. A module without either argument never gets padded input.
         inputs: the id of every word, or a function from words to as many ids.
         embeddings: the submodule that turns ids into vectors [B, L, E].
         attention: the submodule whose output is the weights [B, L], or a function that reads them from
-            the module after a pass, in which case they cannot be replaced.
+            the module after a pass; then they cannot be replaced.
         hidden: the submodule whose output is [B, L, H], or a function that reads it.
-        forward: calls the module itself, as lambda net, ids, mask: net(ids, mask.sum(1)).
+        forward: calls the module, e.g. lambda net, ids, mask: net(ids, mask.sum(1)).
         unknown: the id of words without one; by default that of <unk>, [UNK] or <unknown>.
         padding: the id that fills up shorter texts.
+
+    Returns:
+        A model, or for a class or function a class of models, with `provides` (what it can do) and `cannot`
+        (why it cannot do the rest). Pass it to `attnx.evaluate` in place of a name.
+
+    Raises:
+        UsageError: a submodule does not exist, or the module cannot be called in this way.
+        PluginError: the logits of the module are not finite.
     """
     if not callable(module):
-        raise UsageError(f"attnx.wrap takes a torch.nn.Module, or a class of one, not {module!r}.")
+        raise UsageError(
+            f"attnx.wrap takes a torch.nn.Module, or a class or function that makes one, not {module!r}."
+        )
     pieces = Pieces(embeddings, attention, hidden, forward, padding)
     if isinstance(module, nn.Module):
         if inputs is None:
             raise UsageError(
-                "attnx.wrap needs inputs=, the id of every word or a function from words to ids."
+                "attnx.wrap needs inputs= for a trained module: the id of every word, or a function from "
+                "words to ids."
             )
-        model = Wrapped(module, pieces, Reader.of(inputs, unknown, padding))
+        model = WrappedModel(module, pieces, Reader.of(inputs, unknown, padding))
         able, model.cannot = _abilities(model, _trial_data(inputs))
         model.provides = ("unseen-words", *able)  # its vocabulary is not that of the training texts
         return model
@@ -82,8 +117,8 @@ def wrap(
 
 def _as_class(
     make: Callable[[int, int], nn.Module], name: str, pieces: Pieces, inputs: Any, unknown: int | None
-) -> type[Wrapped]:
-    def build(cls: type[Wrapped], data: TaskData, projection: Any, options: Any) -> Wrapped:  # noqa: ARG001
+) -> type[WrappedModel]:
+    def build(cls: type[WrappedModel], data: TaskData, projection: Any, options: Any) -> WrappedModel:  # noqa: ARG001
         reader = Reader.of_texts(data, pieces.padding) if inputs is None else None
         reader = reader or Reader.of(inputs, unknown, pieces.padding)
         try:
@@ -91,18 +126,18 @@ def _as_class(
         except TypeError as error:
             wanted = f"{name}{inspect.signature(make)}"
             raise UsageError(
-                f"{wanted} is called with the number of words and of classes: {error}. Give attnx.wrap a "
-                "function of these two that makes it."
+                f"{wanted} must be a factory f(vocab_size, num_classes): {error}. Pass attnx.wrap a function "
+                "of these two arguments."
             ) from error
         model = cls(module, pieces, reader)
         model.provides, model.cannot = cls.provides, cls.cannot
         return model
 
-    return type(name, (Wrapped,), {"build": classmethod(build), "__doc__": f"{name}, wrapped."})
+    return type(name, (WrappedModel,), {"build": classmethod(build), "__doc__": f"{name}, wrapped."})
 
 
 def _trial_data(inputs: Any) -> TaskData:
-    """A few texts of different lengths in words that the model knows."""
+    """Make a few texts of different lengths in words that the model knows."""
     known = [word for word in inputs if isinstance(word, str)] if isinstance(inputs, Mapping) else []
     words = known[-5:] if len(known) >= 3 else WORDS
     examples = tuple(
@@ -112,8 +147,8 @@ def _trial_data(inputs: Any) -> TaskData:
     return TaskData(train=examples, dev=examples, test=examples, label_names=CLASSES)
 
 
-def _abilities(model: Wrapped, data: TaskData) -> tuple[tuple[str, ...], dict[str, str]]:
-    """The words for what a model can do, and why it cannot do the rest."""
+def _abilities(model: WrappedModel, data: TaskData) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Find out what a model can do, and why it cannot do the rest."""
     on = ModelOnTask(cast("Model", model), data)
     trials: dict[str, tuple[Trial, ...]] = {
         "attention": (model_attention,),
@@ -124,8 +159,8 @@ def _abilities(model: Wrapped, data: TaskData) -> tuple[tuple[str, ...], dict[st
         "decode": (decode_own,),
         "linear-decoder": (linear_decoder,),
     }
-    _attempt(lambda on: on.trace(), on)  # a module that does not run at all is said as it is
-    _require_finite(on.trace())  # NaN equals nothing: every trial would give it as another reason
+    _attempt(lambda on: on.trace(), on)  # a module that does not run at all is reported first
+    _require_finite(on.trace())  # NaN equals nothing, so every trial would fail for another reason
     able: list[str] = []
     cannot: dict[str, str] = {}
     for word, laws in trials.items():
@@ -133,11 +168,11 @@ def _abilities(model: Wrapped, data: TaskData) -> tuple[tuple[str, ...], dict[st
         if missing:
             cannot[word] = missing if " " in missing else f"it has no '{missing}'"
             continue
-        model.provides = (*able, word)  # a law asks for what is provided alone
+        model.provides = (*able, word)  # a law tests only what is provided
         try:
             for law in laws:
                 law(on)
-        except Exception as error:  # whatever it is, this is what the module cannot do
+        except Exception as error:  # whatever it is, the module cannot do this
             cannot[word] = str(error).partition("\n")[0] or type(error).__name__
         else:
             able.append(word)
@@ -175,11 +210,11 @@ def _hidden_shape(on: ModelOnTask) -> None:
 
 
 def _replaced_matters(on: ModelOnTask) -> None:
-    """A module that computes its weights elsewhere does not notice that they are replaced."""
+    """Require that replaced weights have an effect; a module may compute them again elsewhere."""
     trace = on.trace()
     first = torch.zeros_like(trace.attention)
     first[:, 0] = 1.0  # a text begins with a unit
     with torch.no_grad():
         moved = on.model.reattend(trace, first)
     if close(moved, trace.logits) and not close(first, trace.attention):
-        raise Broken("other weights in their place change nothing: the module does not use that output")
+        raise Broken("replacing the weights changes nothing: the module computes them but does not use them")

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 import attnx
 from attnx.cli.app import app
+from attnx.host.cards import CAPABILITIES
 from attnx.testing import ToyModel
 from attnx.testing.toy import ToySoftmax
 
@@ -57,8 +58,8 @@ def run(*arguments: str) -> Any:
 def test_each_thing_a_wrapped_model_can_do_is_said_in_the_word_to_declare(file: Path) -> None:
     said = run(f"{file}:model")
     assert said.exit_code == 0
-    assert "reattend             yes: attention weights that can be replaced" in said.stdout
-    assert "hidden               no: no submodule was named: give hidden=NAME" in said.stdout
+    assert f"reattend             yes: {CAPABILITIES['reattend']}" in said.stdout
+    assert "hidden               no: no submodule was named: set hidden=NAME" in said.stdout
     declared = "('unseen-words', 'attention', 'reattend', 'gradient', 'linear-decoder', 'deletion')"
     assert said.stdout.splitlines()[-1] == f"provides = {declared}"
 

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 import attnx
 from attnx.plugin import DataError, PluginError, UsageError
-from attnx.testing import check, toy_data
+from attnx.testing import assert_conforms, toy_data
 
 VOCABULARY = {"<unk>": 1, "one": 2, "two": 3, "three": 4, "four": 5, "five": 6}
 
@@ -93,7 +93,7 @@ def test_the_common_shape_can_do_everything_but_change_its_projection() -> None:
     assert set(model.provides) == {
         "attention", "reattend", "gradient", "hidden", "decode", "linear-decoder", "deletion", "unseen-words"
     }  # fmt: skip
-    check("model", model)
+    assert_conforms("model", model)
     metrics = ["permutation", "adversarial-attention", "comprehensiveness", "plausibility", "kendall"]
     methods = ["loo", "gradient-hidden", "gradient:attention=fixed", "integrated-gradients"]
     report = attnx.evaluate(Toy(), model, metrics=metrics, references=methods, progress=False)
@@ -131,7 +131,7 @@ def test_weights_that_are_only_shown_are_only_read() -> None:
     for model in (wrapped(Unmoved()), wrapped(Unmoved(), attention=lambda net: net.last[..., 0])):
         assert "attention" in model.provides or model.cannot
         assert "reattend" not in model.provides
-    assert "change nothing" in wrapped(Unmoved()).cannot["reattend"]
+    assert "changes nothing" in wrapped(Unmoved()).cannot["reattend"]
     with pytest.raises(UsageError, match=r"\('reattend'\)"):
         attnx.evaluate(Toy(), wrapped(Unmoved()), metrics=["permutation"], progress=False)
 
@@ -139,13 +139,13 @@ def test_weights_that_are_only_shown_are_only_read() -> None:
 def test_a_black_box_is_explained_all_the_same() -> None:
     model = attnx.wrap(Net(), inputs=VOCABULARY)
     assert model.provides == ("unseen-words", "gradient", "deletion")
-    assert "not reattend: no submodule was named: give attention=NAME" in repr(model)
+    assert "not reattend: no submodule was named: set attention=NAME" in repr(model)
     report = attnx.evaluate(Toy(), model, metrics=["comprehensiveness"], progress=False)
     assert {s.explanation for s in report.summaries} == {"gradient"}
 
 
 def test_a_mask_is_given_to_those_who_take_one() -> None:
-    check("model", model := attnx.wrap(Masked(), inputs=VOCABULARY))
+    assert_conforms("model", model := attnx.wrap(Masked(), inputs=VOCABULARY))
     assert model.padded
     assert attnx.wrap(Net(), inputs=VOCABULARY, forward=lambda net, ids, mask: net(ids)).cannot["deletion"]
 
@@ -167,10 +167,10 @@ def test_a_class_is_trained_with_a_vocabulary_of_the_texts() -> None:
     ("said", "words"),
     [
         ({"embeddings": "embeding"}, "no submodule 'embeding'. Did you mean 'embedding'"),
-        ({"attention": "out"}, "The submodule of attention= gives no [B, L]"),
+        ({"attention": "out"}, "The submodule of attention= must return [B, L]"),
         ({"inputs": None}, "needs inputs="),
-        ({"forward": lambda net, ids, mask: ids.float()[:, :, None]}, "must give logits [B, C]"),
-        ({"module": lambda words: Net(words)}, "is called with the number of words and of classes"),
+        ({"forward": lambda net, ids, mask: ids.float()[:, :, None]}, "must return logits [B, C]"),
+        ({"module": lambda words: Net(words)}, "must be a factory f(vocab_size, num_classes)"),
         ({"module": 3}, "takes a torch.nn.Module"),
     ],
 )
@@ -183,7 +183,7 @@ def test_what_does_not_fit_is_one_line(said: dict[str, Any], words: str) -> None
 
 def test_a_word_without_an_id_is_said() -> None:
     known = {word: number for word, number in VOCABULARY.items() if word not in ("<unk>", "five")}
-    with pytest.raises(DataError, match="no word 'five': give unknown="):
+    with pytest.raises(DataError, match="no word 'five': set unknown="):
         attnx.wrap(Net(), inputs=known).encode(toy_data().test)
     assert len(attnx.wrap(Net(), inputs=known, unknown=1).encode(toy_data().test)) == 6
 
