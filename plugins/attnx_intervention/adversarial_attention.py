@@ -10,6 +10,7 @@ from .adversary import search
 from .decoders import LINEAR, change_of, log_odds, logits_of_units, odds_of_units, require_linear
 from .options import AdversarialAttentionOptions
 from .reattending import probabilities_under
+from .triangles import farthest_triangle
 from .vertices import farthest
 
 SPREAD = 3.0  # standard deviation of the scores a search starts from
@@ -31,9 +32,10 @@ class AdversarialAttention(Metric):
 
     Otherwise it is searched for, and the result is a lower bound: K attentions α_k = softmax(z_k) ascend
     Σ_k JS(α_k, a) + Σ_{j<k} JS(α_j, α_k) / K(K−1) − 500·Σ_k max(0, TV(p, p_k) − ε) with Adam. Some start
-    from z_k = log(1/n) + 3·N(0, 1), others from mixtures of two units that would be the farthest if the
-    log-odds of the predicted class were linear. If no search ends within ε, the value is 0. The search is
-    expensive: hundreds of steps per example.
+    from z_k = log(1/n) + 3·N(0, 1), others from mixtures that would be the farthest if the decoder were
+    linear: of two units, which keep the log-odds of the predicted class, and with three classes of three
+    units, which keep the logits. If no search ends within ε, the value is 0. The search is expensive:
+    hundreds of steps per example.
     """
 
     needs = ("reattend", "gradient")
@@ -76,6 +78,10 @@ class AdversarialAttention(Metric):
         found, success = search(
             weights, scores, change, epsilon * INSIDE, options.steps, options.learning_rate
         )
+        if options.mixtures:  # never worse than a mixture that is known to keep the output
+            known = _of_three_units(evidence, single)[:, None].to(found)  # [B, 1, L]
+            success = torch.cat([success, ~known.isnan().any(-1)], dim=1)
+            found = torch.cat([found, torch.where(known.isnan(), weights[:, None], known)], dim=1)
         p = evidence.trace.logits.double().softmax(-1)[:, None]  # [B, 1, C]
         moved = total_variation(p, probabilities_under(evidence, found))  # [B, K]
         success = success & (moved <= epsilon)
@@ -114,10 +120,20 @@ def starts(evidence: Evidence, single: Tensor, options: AdversarialAttentionOpti
         return random
     odds, now = odds_of_units(evidence, single), log_odds(evidence.trace.logits, evidence.trace.predicted)
     mixed = mixtures(evidence, odds, now, allowed_change(evidence, options), count)  # [B, M, L]
+    of_three = _of_three_units(evidence, single)  # [B, L]
+    mixed[:, -1] = torch.where(of_three.isnan(), mixed[:, -1], of_three)
     even = mask / mask.sum(-1, keepdim=True).clamp_min(1)
     scores = torch.log((1 - SHARED) * mixed + SHARED * even)
     first = torch.where(mixed.isnan(), random[:, :count], scores)
     return torch.cat([first, random[:, count:]], dim=1)
+
+
+def _of_three_units(evidence: Evidence, single: Tensor) -> Tensor:
+    """Return [B, L] the farthest mixture of three units that keeps three classes' logits; NaN if none."""
+    trace = evidence.trace
+    if single.shape[-1] != 3:
+        return torch.full_like(trace.attention, torch.nan, dtype=torch.float64)
+    return farthest_triangle(trace.attention, single, trace.logits, trace.batch.mask)
 
 
 def random_starts(evidence: Evidence, count: int) -> Tensor:

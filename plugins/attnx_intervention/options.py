@@ -24,7 +24,7 @@ class AdversarialAttentionOptions(Options):
         5, ge=1, description="number of attentions that are searched for together, also far from each other"
     )
     mixtures: int = Field(
-        2, ge=0, description="number of them that start from mixtures of two units instead of at random"
+        2, ge=0, description="number of them that start from mixtures of units instead of at random"
     )
     steps: int = Field(500, ge=1, description="number of Adam steps")
     learning_rate: float = Field(0.01, gt=0, description="learning rate of Adam")

@@ -20,7 +20,7 @@ def farthest(attention: Tensor, odds: Tensor, low: Tensor, high: Tensor, among: 
     """
     a = attention.double()  # [B, L]
     inside = among & (odds >= low[:, None]) & (odds <= high[:, None])
-    gain, unit = _gain(torch.ones_like(a), a).masked_fill(~inside, -torch.inf).max(1)
+    gain, unit = gain_of_share(torch.ones_like(a), a).masked_fill(~inside, -torch.inf).max(1)
     best = _Mixture(gain, unit, unit, torch.ones_like(gain))
     for border in (low, high):
         best = _touching(a, odds, border, among, best)
@@ -48,7 +48,7 @@ def _touching(a: Tensor, odds: Tensor, border: Tensor, among: Tensor, best: _Mix
         row, first = part[pair].unbind(1)  # [Q]
         over, under = odds[row, second] - border[row], border[row] - odds[row, first]
         share = over / (over + under)
-        gain = _gain(share, a[row, first]) + _gain(1 - share, a[row, second])
+        gain = gain_of_share(share, a[row, first]) + gain_of_share(1 - share, a[row, second])
         most = best.gain.scatter_reduce(0, row, gain, "amax")  # [B]
         won = most > best.gain
         wins = ((gain == most[row]) & won[row]).nonzero()[:, 0]
@@ -58,7 +58,7 @@ def _touching(a: Tensor, odds: Tensor, border: Tensor, among: Tensor, best: _Mix
     return best
 
 
-def _gain(share: Tensor, attention: Tensor) -> Tensor:
+def gain_of_share(share: Tensor, attention: Tensor) -> Tensor:
     """Return what a unit with `share` adds to JS, compared with the same unit with share 0."""
     half = attention / 2
     middle = share / 2 + half
