@@ -38,7 +38,7 @@ def registry_texts(plugins: Iterable[Plugin]) -> list[tuple[str, str]]:
         raise PluginError(f"Cannot read registry '{path}': {error.strerror}.") from error
     except UnicodeDecodeError as error:
         raise PluginError(f"{path}: not valid UTF-8: {error}") from error
-    fragments = [(f"registry of plugin {p.title}", p.registry) for p in plugins if p.registry]
+    fragments = [(f"Registry of plugin {p.title}", p.registry) for p in plugins if p.registry]
     return [(str(path), text), *fragments]
 
 

@@ -12,6 +12,7 @@ from ..registry.plain_yaml import load_yaml
 from .spec import Choice, Limit, Options, RunSpec
 
 MOST_SEEDS = 10_000
+_KEYS = {"extra_forbidden": "Unknown key", "missing": "Missing value of"}
 
 
 def read_request(given: dict[str, Any], file: Path | None) -> RunSpec:
@@ -31,18 +32,20 @@ def validated(origin: str = "", **fields: Any) -> RunSpec:
     try:
         return RunSpec.model_validate(fields)
     except ValidationError as error:
-        raise UsageError(f"Bad value {field_error(error, origin)}") from error
+        raise UsageError(field_error(error, origin)) from error
 
 
 def field_error(error: ValidationError, origin: str = "") -> str:
     """The first wrong field of a validation error: its value, its name and all that it may be."""
     first, *others = error.errors()
+    if first["type"] in _KEYS:
+        return f"{_KEYS[first['type']]} {origin}{'.'.join(map(str, first['loc']))}."
     depth = len(first["loc"])
     same = [other for other in others if other["loc"][: depth - 1] == first["loc"][: depth - 1] and depth > 1]
     reasons = dict.fromkeys(one["msg"] for one in (first, *same) if one["input"] == first["input"])
     union = len(reasons) > 1
     key = ".".join(str(part) for part in first["loc"][: depth - 1 if union else depth])
-    return f"{first['input']!r} for {origin}{key}: {', or '.join(reasons)}."
+    return f"Bad value {first['input']!r} for {origin}{key}: {', or '.join(reasons)}."
 
 
 def parse_seeds(text: str) -> tuple[int, ...]:

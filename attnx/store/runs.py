@@ -37,9 +37,10 @@ class Runs:
         folder = self.folder(fingerprint)
         if os.path.isfile(folder):
             raise in_the_way(folder)
+        stored_before = os.path.isfile(folder / REPORT)  # another process may write it from now on
         report = read_report(folder)
         if report is None or report.fingerprint != fingerprint:
-            if os.path.isfile(folder / REPORT):
+            if stored_before:
                 warnings.warn(
                     f"'{folder / REPORT}' {UNREADABLE}; the run is computed again.",
                     AttnxWarning,

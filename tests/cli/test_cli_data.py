@@ -66,17 +66,17 @@ def run(*arguments: str) -> Result:
 
 
 def test_a_dataset_goes_from_unknown_to_here_to_cleared(home: Path) -> None:
-    assert "rows   no, pypi 1 kB" in run("list").stdout
+    assert "rows   download, 1 kB from pypi" in run("list").stdout
     with pytest.raises(DataError, match="'attnx data fetch rows'"):
         run("where", "rows")
     lines = run("fetch", "rows").stdout.splitlines()
     assert (Path(lines[0]) / "rows.csv").read_text() == "rows" * 1000
     assert "  licence: CC0-1.0" in lines
     assert run("where", "rows").stdout.strip() == lines[0]
-    assert "rows   yes" in run("list").stdout
-    assert run("clear", "rows").stdout.startswith("4 kB freed")
+    assert "rows   downloaded" in run("list").stdout
+    assert run("clear", "rows").stdout.startswith("freed 4 kB")
     assert not Path(lines[0]).exists()
-    assert run("clear", "rows").stdout.startswith("0 kB freed")
+    assert run("clear", "rows").stdout.startswith("freed 0 kB")
 
 
 def test_clear_without_a_name_also_deletes_what_nothing_accounts_for(home: Path) -> None:
@@ -105,14 +105,14 @@ def test_clear_leaves_a_users_own_data_beside_the_downloads_alone(
 def test_clear_says_which_other_dataset_goes_too(home: Path) -> None:
     run("fetch", "rows")
     said = run("clear", "rows").stdout.strip()
-    assert said == f"4 kB freed in {home / 'data'}; lines came in the same download and went with it"
-    assert run("clear", "rows").stdout.strip() == f"0 kB freed in {home / 'data'}"
+    assert said == f"freed 4 kB in {home / 'data'}; also deleted, because they share the download: lines"
+    assert run("clear", "rows").stdout.strip() == f"freed 0 kB in {home / 'data'}"
     run("fetch", "rows")
     assert "lines" not in run("clear").stdout
 
 
 def test_where_advises_what_can_work() -> None:
-    said = r"'notes' is not on this machine; pass --data-dir or set ATTNX_DATA to a folder with notes\.txt\.$"
+    said = r"'notes' is not on this machine\. Pass --data-dir .* with a folder that holds notes\.txt\."
     with pytest.raises(DataError, match=said):
         run("where", "notes")
 
@@ -125,7 +125,7 @@ def test_a_data_directory_that_does_not_exist_is_refused(command: tuple[str, ...
 
 def test_clear_needs_no_data_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ATTNX_DATA", str(tmp_path / "nope"))
-    assert run("clear").stdout.startswith("0 kB freed")
+    assert run("clear").stdout.startswith("freed 0 kB")
 
 
 def test_a_local_folder_is_shown_and_never_cleared(home: Path, tmp_path: Path) -> None:

@@ -69,13 +69,28 @@ def test_words_that_the_model_cannot_know_are_said_and_equal_units_told_apart(cl
     assert "\nunknown to the model, never in train: qwerty, zxcv\n" in out
     assert "unknown to the model, never in train: qwerty, zxcv<" in page.read_text()
     for unit in ("qwerty (1st)", "qwerty (2nd)", "zxcv"):
-        assert f"\n{unit} " in out.partition("left out")[2]
+        assert f"\n{unit} " in out.partition("removed word")[2]
         assert f"<td>{unit}</td>" in page.read_text()
     assert "unknown" not in cli("explain", "--run", name, "a radiant")[1]
 
 
 def test_places_are_counted_as_they_are_said():
     units = ("the",) * 113
-    said = Explanation("", "", units, None, None, 0, "yes", {"yes": 1.0}, {}, ())
-    named = [said.named(RemovedUnit(at - 1, "the", None, None, ())) for at in (1, 2, 3, 4, 11, 22, 112, 113)]
+    said = Explanation(
+        title="",
+        id="",
+        units=units,
+        query=None,
+        label=None,
+        seed=0,
+        predicted="yes",
+        probabilities={"yes": 1.0},
+        scores={},
+        left_out=(),
+    )
+    removed = [
+        RemovedUnit(position=at - 1, unit="the", probability=None, change=None, top_of=())
+        for at in (1, 2, 3, 4, 11, 22, 112, 113)
+    ]
+    named = [said.named(one) for one in removed]
     assert [name[5:-1] for name in named] == ["1st", "2nd", "3rd", "4th", "11th", "22nd", "112th", "113th"]

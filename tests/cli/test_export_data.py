@@ -7,7 +7,7 @@ def test_exported_units_and_ids_are_those_that_precomputed_scores_must_fit(cli, 
     units, scores = tmp_path / "units.jsonl", tmp_path / "scores.jsonl"
     asked = "sdc-text:train=20,dev=10,test=12"
     code, out, err = cli("data", "export", asked, "--split", "test", "--out", str(units))
-    assert (code, out, err) == (0, "", f"12 examples: {units}\n")
+    assert (code, out, err) == (0, "", f"12 examples written: {units}\n")
     lines = [json.loads(line) for line in units.read_text().splitlines()]
     assert lines[0].keys() == {"id", "split", "units", "label", "rationale"}
     text = "".join(json.dumps({"id": x["id"], "scores": [1.0] * len(x["units"])}) + "\n" for x in lines)

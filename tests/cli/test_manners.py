@@ -21,7 +21,7 @@ def test_the_bare_program_shows_its_help(cli):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["info"], "error: attnx info: Missing argument 'name'. Try 'attnx info --help'."),
+        (["info"], "error: attnx info: Missing argument 'NAME'. Try 'attnx info --help'."),
         (["data", "nothing"], "error: attnx data: No such command 'nothing'. Try 'attnx data --help'."),
         (["evaluate", "--tsk", "imdb"], "error: attnx evaluate: No such option: --tsk"),
     ],

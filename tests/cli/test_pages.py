@@ -67,7 +67,7 @@ def test_figures_are_exported_as_files(kept, home, cli, tmp_path):
     code, _, err = cli("export", "uniform-attention", "--to", "png", "--into", str(tmp_path))
     assert (code, err) == (
         2,
-        "error: A study has tables and no figures: export it to latex, csv or markdown.\n",
+        "error: A study has no figures, only tables: use --to latex, csv or markdown.\n",
     )
 
 

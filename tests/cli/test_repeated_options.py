@@ -8,13 +8,16 @@ import pytest
     [
         (
             ["evaluate", "--projection", "softmax", "--projection", "sparsemax"],
-            "'attnx sweep' takes several, and 'attnx compare' compares runs",
+            "--projection was given twice but takes one value. Use 'attnx sweep' for several values.",
         ),
         (
             ["evaluate", "--seeds=0", "--seeds", "1"],
-            "2 times and means one thing: give it once",
+            "--seeds was given twice but takes one value. Give it once.",
         ),
-        (["data", "export", "sdc-text", "--split", "dev", "--split", "test"], "--split is given 2 times"),
+        (
+            ["data", "export", "sdc-text", "--split", "dev", "--split", "test"],
+            "--split was given twice but takes one value",
+        ),
     ],
 )
 def test_a_single_option_given_twice_is_refused_in_words(cli, arguments, said):

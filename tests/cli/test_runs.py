@@ -8,7 +8,7 @@ import time
 import pytest
 
 import attnx
-from attnx.store import run_list as ledger
+from attnx.store import run_list
 
 SMALL = {"training": {"epochs": 1}, "progress": False, "keep": "values"}
 TASK = "sdc-text:train=60,dev=30,test=40"
@@ -63,7 +63,7 @@ def test_what_was_read_once_is_not_read_again_and_what_changed_is(kept, home, cl
     first, second, _ = kept
     whole = cli("runs", "--json")
     read = []
-    monkeypatch.setattr(ledger, "read_saved", lambda folder: read.append(folder.name))
+    monkeypatch.setattr(run_list, "read_saved", lambda folder: read.append(folder.name))
     assert cli("runs", "--json") == whole
     assert read == []
     os.utime(home / "runs" / first.fingerprint / "report.json", (1, 1))
@@ -72,7 +72,7 @@ def test_what_was_read_once_is_not_read_again_and_what_changed_is(kept, home, cl
     monkeypatch.undo()
     monkeypatch.setenv("ATTNX_HOME", str(home))
     for text in ("{", "[]", '{"version": "0", "lines": {}}'):
-        (home / "runs" / ledger.NOTE).write_text(text)
+        (home / "runs" / run_list.CACHE).write_text(text)
         _, out, _ = cli("runs", "--json")
         assert {line["name"] for line in json.loads(out)} >= {first.fingerprint, second.fingerprint}
         assert not any(line["kind"] == "unreadable" for line in json.loads(out))
@@ -89,7 +89,7 @@ def test_an_odd_report_is_one_line_and_the_others_are_listed(kept, home, cli, te
     lines = {line["name"]: line for line in json.loads(out)}
     assert (code, err, len(lines)) == (0, "", 5)
     for name in ("0dd", "0dder"):
-        assert (lines[name]["kind"], lines[name]["reason"][:15]) == ("unreadable", "cannot be read:")
+        assert (lines[name]["kind"], lines[name]["reason"][:21]) == ("unreadable", "The report is damaged")
     assert "2 cannot be read" in cli("runs")[1]
     code, _, err = cli("runs", "show", "0dd")
     assert (code, len(err.splitlines())) == (4, 1)
@@ -151,7 +151,7 @@ def test_weights_that_no_run_names_are_pruned(kept, home, cli):
     assert {name for name, row in rows.items() if row["runs"]} == named
     assert set(rows) == {path.name for path in (home / "weights").glob("[!.]*")}
     assert len(rows) > len(named)  # the study has trained others
-    assert "that no run names" in cli("runs", "weights")[1]
+    assert "not used by any run" in cli("runs", "weights")[1]
     cli("runs", "weights", "--prune", "--older-than", "1d")
     assert {path.name for path in (home / "weights").glob("[!.]*")} == set(rows)
     cli("runs", "weights", "--prune")

@@ -12,7 +12,7 @@ from loopback import Server, serving, status, tarball, whole
 
 from attnx.data.access import Source
 from attnx.data.cache import MANIFEST
-from attnx.errors import DataError, MachineError, PluginError
+from attnx.errors import AttnxWarning, DataError, MachineError, PluginError
 from attnx.host.plugins import Plugin
 from attnx.registry.datasets import Dataset
 from attnx.registry.schema import parse_registry, read_registry
@@ -71,7 +71,7 @@ def test_the_next_source_is_used_when_one_fails_and_the_provenance_says_so(
 def test_every_failure_is_told_in_one_line_with_a_way_out(server: Server, root: Path) -> None:
     wrong = server.at("/wrong", whole(b"something else"))
     rows = dataset(server.at("/gone", status(404)), wrong)
-    source = Source(datasets={"rows": rows}, cache=root, instead="sdc-digits")
+    source = Source(datasets={"rows": rows}, cache=root, fallback_task="sdc-digits")
     with pytest.raises(DataError) as caught:
         source.fetch("rows")
     message = str(caught.value)
@@ -87,7 +87,7 @@ def test_offline_uses_what_is_here_and_asks_nobody(
     datasets = {"rows": dataset(server.at("/rows.tar", whole(ARCHIVE)))}
     monkeypatch.setenv("ATTNX_OFFLINE", "1")
     with pytest.raises(DataError, match=r"/rows.tar: offline \(ATTNX_OFFLINE is set\).*sdc-digits"):
-        Source.configured(datasets, root, instead="sdc-digits").fetch("rows")
+        Source.configured(datasets, root, fallback_task="sdc-digits").fetch("rows")
     assert server.asked == []
     monkeypatch.setenv("ATTNX_OFFLINE", "0")
     fetched = Source.configured(datasets, root).fetch("rows")
@@ -123,7 +123,7 @@ def test_an_incomplete_local_folder_is_not_replaced_by_a_download(
 ) -> None:
     datasets = {"rows": dataset(server.at("/rows.tar", whole(ARCHIVE)))}
     (tmp_path / "rows").mkdir()
-    with pytest.raises(DataError, match=r"not a complete 'rows': it must hold rows.csv"):
+    with pytest.raises(DataError, match=r"not a complete 'rows' dataset: it must hold rows.csv"):
         Source(tmp_path, datasets, root).fetch("rows")
     assert server.asked == []
 
@@ -151,7 +151,7 @@ def test_a_local_folder_that_may_not_be_read_is_one_line(
     (tmp_path / "rows").mkdir()
     # Permissions do not bind root, so the answer of the system is made up.
     monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path / locked)
-    with pytest.raises(DataError, match=f"^'{tmp_path / locked}' cannot be read: permission denied"):
+    with pytest.raises(DataError, match=f"^Cannot read '{tmp_path / locked}': permission denied"):
         Source(tmp_path, {"rows": dataset("http://x/")}, root).where("rows")
 
 
@@ -172,14 +172,18 @@ def test_a_dataset_without_sources_needs_a_folder_with_its_layout(tmp_path: Path
     facts = {"summary": "Notes.", "licence": "restricted", "layout": "train and test as JSON lines"}
     notes = Dataset.model_validate(facts | {"files": ["train.jsonl*", "test.jsonl*"]})
     source = Source(tmp_path, {"notes": notes, "anything": Dataset.model_validate(facts)})
-    with pytest.raises(DataError, match=r"does not hold it.*with train and test as JSON lines"):
+    with pytest.raises(
+        DataError, match=r"does not hold it.*a folder that holds train and test as JSON lines"
+    ):
         source.fetch("notes")
     for name in ("notes/train.jsonl.gz", "notes/test.jsonl", "anything/deep/x"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(name)
     assert source.fetch("notes").folder == tmp_path / "notes"
     (tmp_path / "notes" / "test.jsonl").unlink()
-    with pytest.raises(DataError, match="a complete 'notes': it must hold train and test as JSON lines"):
+    with pytest.raises(
+        DataError, match="a complete 'notes' dataset: it must hold train and test as JSON lines"
+    ):
         source.fetch("notes")
     assert source.fetch("anything").folder == tmp_path / "anything"
 
@@ -193,7 +197,8 @@ def test_a_damaged_copy_is_fetched_again(server: Server, root: Path) -> None:
     source = Source(datasets={"rows": dataset(server.at("/rows.tar", whole(ARCHIVE)))}, cache=root)
     path = source.fetch("rows").folder / "rows.csv"
     path.write_bytes(ROWS[:100])
-    assert source.where("rows") is None
+    with pytest.warns(AttnxWarning, match=f"'{path}' was changed after it was unpacked"):
+        assert source.where("rows") is None
     assert (source.fetch("rows").folder / "rows.csv").read_bytes() == ROWS
     (path.parent / MANIFEST).write_text("{")
     assert source.where("rows") is None
@@ -239,5 +244,5 @@ def test_datasets_of_plugins_join_the_projects_own_and_clash_by_name(
     more = "{schema: 1, datasets: {%s: {summary: More., licence: CC0-1.0}}}"
     joined = read_registry([Plugin("p", "dist", "1", registry=more % "columns")])
     assert set(joined.datasets) == {"rows", "columns"}
-    with pytest.warns(UserWarning, match=r"datasets\.rows is given twice"):
+    with pytest.warns(UserWarning, match=r"datasets\.rows is defined twice"):
         read_registry([Plugin("p", "dist", "1", registry=more % "rows")])

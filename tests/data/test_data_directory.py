@@ -32,7 +32,8 @@ def test_a_data_directory_that_does_not_exist_is_refused(
         monkeypatch.setenv("ATTNX_DATA", str(nope))
     code, out, err = cli(*asked, *(("--data-dir", str(nope)) if by == "option" else ()))
     assert (code, out) == (4, "")
-    assert err == f"error: The data directory '{nope}' does not exist (--data-dir, ATTNX_DATA).\n"
+    wrong = f"error: The data directory '{nope}' does not exist (--data-dir, ATTNX_DATA)."
+    assert err == f"{wrong} The task sdc-digits needs no files.\n"
     assert [path for path in home.rglob("*") if path.is_file()] == []
 
 

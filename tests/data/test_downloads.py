@@ -187,7 +187,7 @@ def test_nobody_listening_is_one_line(part: Path, monkeypatch: pytest.MonkeyPatc
         url = server.at("/x", whole(CONTENT))
     with pytest.raises(DataError) as caught:
         get(source(url), part)
-    assert str(caught.value) == f"{url}: the connection failed or broke off"
+    assert str(caught.value) == f"{url}: the connection failed"
 
 
 def test_a_redirect_to_something_else_than_the_web_is_refused(server: Server, part: Path) -> None:

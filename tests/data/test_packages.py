@@ -115,13 +115,13 @@ def test_an_sdist_is_refused_and_its_code_does_not_run(index: Path, cache: Cache
 
 def test_a_python_without_pip_is_told_what_to_do(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packages.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(DataError, match=r"no pip to download with.*ensurepip"):
+    with pytest.raises(DataError, match=r"needs pip.*ensurepip"):
         cache.obtain(pypi(), "demo")
 
 
 def test_a_machine_without_npm_is_told(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packages.shutil, "which", lambda name: None)
-    with pytest.raises(DataError, match="npm is not installed"):
+    with pytest.raises(DataError, match="needs npm, which is not installed"):
         cache.obtain(pypi(index="npm"), "demo")
 
 
@@ -172,12 +172,12 @@ def test_an_index_that_does_not_answer_is_not_an_unknown_version(
     ],
 )  # fmt: skip
 def test_what_a_client_says_becomes_one_line(said: str, told: str | None) -> None:
-    assert packages._complaint(said).startswith(told or "the package index cannot be reached")
+    assert packages._client_error(said).startswith(told or "the package index cannot be reached")
 
 
 def test_passwords_of_an_index_are_not_repeated() -> None:
     said = "WARNING: x\nERROR: 401 Client Error for url: https://me:secret@index.example/simple/demo/\n"
-    assert packages._complaint(said) == "401 Client Error for url: https://index.example/simple/demo/"
+    assert packages._client_error(said) == "401 Client Error for url: https://index.example/simple/demo/"
 
 
 @pytest.mark.parametrize(

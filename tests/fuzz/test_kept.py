@@ -20,7 +20,7 @@ import attnx
 from attnx.errors import DataError
 from attnx.results.report import Report
 from attnx.results.study import StudyReport
-from attnx.store import run_list as ledger
+from attnx.store import run_list
 from attnx.store.runs import read_report, read_study, write_study
 from attnx.store.seals import seal
 from attnx.store.weights import Weights
@@ -70,7 +70,7 @@ def test_a_damaged_run_is_what_it_was_or_not_believed(seed: int) -> None:
     if found is not None:
         with contextlib.suppress(DataError):
             assert found.examples().ids == report.examples().ids
-    ((_, line),) = ledger.lines(copy.parent) or [(copy, None)]
+    ((_, line),) = run_list.list_runs(copy.parent) or [(copy, None)]
     assert line is None or line.kind == ("run" if found is not None else "unreadable")
     shutil.rmtree(copy.parent)
 
@@ -110,7 +110,7 @@ def test_a_report_of_anybodys_with_a_seal_is_shown_or_one_line(seed: int, value:
     (copy / "report.json").write_text(json.dumps(fields), encoding="utf-8", errors="surrogatepass")
     (copy / "seal.json").unlink()
     seal(copy, str(fields.get("fingerprint")))
-    assert len(ledger.lines(copy.parent)) == 1
+    assert len(run_list.list_runs(copy.parent)) == 1
     report = read_report(copy)
     if report is not None:
         report.to_markdown()
@@ -119,6 +119,7 @@ def test_a_report_of_anybodys_with_a_seal_is_shown_or_one_line(seed: int, value:
     shutil.rmtree(copy.parent)
 
 
+@pytest.mark.filterwarnings("ignore::attnx.errors.AttnxWarning")  # of most damage
 @fuzzed(60, seeds, st.booleans())
 def test_damaged_weights_and_checkpoints_are_what_they_were_or_none(seed: int, unfinished: bool) -> None:
     root = Path(tempfile.mkdtemp(dir=FOLDER.name))

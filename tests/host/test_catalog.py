@@ -98,8 +98,8 @@ def test_an_unknown_name_may_be_the_fault_of_a_broken_plugin() -> None:
 def test_a_name_claimed_twice_is_refused_when_asked_for() -> None:
     catalog = catalog_of(component("one"), component("one", plugin="others"), component("two"))
     said = (
-        "model 'one' is provided twice, by toys (attnx-toys 1) and others (attnx-others 1); "
-        "switch one off with --without others"
+        "Two plugins provide the model 'one': toys (attnx-toys 1) and others (attnx-others 1). "
+        "Switch one off, e.g. with --without others."
     )
     assert catalog.warnings == [said]
     assert catalog.find("model", "two")
@@ -232,7 +232,8 @@ def test_a_model_that_no_installed_task_can_feed_is_a_plugin_error(install: Call
 def test_checking_a_plugin_checks_all_its_components() -> None:
     catalog = catalog_of(component("toy"))
     by_plugin, by_distribution, by_name = (
-        "\n".join(map(str, check_by_name(catalog, name))).splitlines() for name in ("toys", "attnx-toys", "toy")
+        "\n".join(map(str, check_by_name(catalog, name))).splitlines()
+        for name in ("toys", "attnx-toys", "toy")
     )
     assert by_plugin == by_distribution
     assert by_plugin == ["toys                         import               ok", *by_name]
@@ -271,19 +272,19 @@ def test_a_broken_law_is_printed_and_is_exit_code_1(cli: Cli, install: Callable[
     [
         ("csv", r"file +path: one file"),
         ("mi-kendall", r"clusters +int \| paper, default 50: clusters"),
-        ("mi-kendall", r"max_ranks +int: most ranks"),
+        ("mi-kendall", r"max_ranks +int: largest number of ranks"),
         ("comprehensiveness", r"bins +float\+\.\.\., default 1\+5\+10\+20\+50: shares"),
         ("adversarial-model", r"distance +kl \| jsd, default kl: "),
         ("sdc", r"segments +int, default 9: "),
     ],
 )
-def test_the_options_of_a_component_are_told_in_a_users_words(name: str, line: str) -> None:
+def test_the_options_of_a_component_are_described_in_plain_words(name: str, line: str) -> None:
     assert re.search(rf"^  {line}", describe(Catalog.installed(), name), re.MULTILINE)
 
 
 def test_a_page_holds_what_the_class_says_of_itself() -> None:
     page = describe(Catalog.installed(), "delta-js")
-    assert "\n\nΔJS = JS(p, q_{i*}) − JS(p, q_r), where i* is the explanation's top unit" in page
+    assert "\n\nΔJS = JS(p, q_{i*}) − JS(p, q_r) in nats, where i* is the explanation's top unit" in page
     assert page.count("How much more the output changes") == 1
 
 
@@ -291,6 +292,6 @@ def test_a_page_holds_what_the_class_says_of_itself() -> None:
 def test_what_cannot_be_found_is_listed_and_refused_when_asked_for(target: str) -> None:
     catalog = catalog_of(component("toy", target=target))
     listed = " ".join(listing(catalog, "models").split())  # long lines are folded to the terminal's width
-    assert f"(the source of {target} cannot be found)" in listed
+    assert f"(the source of {target} was not found)" in listed
     with pytest.raises(PluginError, match=f"'toy' of plugin toys .* cannot be imported from '{target}'"):
         describe(catalog, "toy")

@@ -123,7 +123,9 @@ def test_what_only_running_would_tell_is_refused_with_its_place(body: str, insta
     with pytest.raises(PluginError) as refused:
         _ = component("own_plugin.it:It").needs
     said = str(refused.value)
-    assert said.startswith("metric 'it' of plugin own (attnx-own 1.2): 'needs' of 'own_plugin.it:It' cannot")
+    assert said.startswith(
+        "The metric 'it' of plugin own (attnx-own 1.2): 'needs' of 'own_plugin.it:It' cannot"
+    )
     assert f"({package}/it.py:{UNREADABLE[body]})" in said
 
 
@@ -134,7 +136,7 @@ def test_a_class_says_its_own_whatever_its_base(install: Install) -> None:
 
 def test_names_that_mean_each_other_are_refused(install: Install) -> None:
     install("own", "", it="from .at import X\nclass It:\n    needs = X\n", at="from .it import X\n")
-    with pytest.raises(PluginError, match=r"'needs' of 'own_plugin.it:It' is defined by itself"):
+    with pytest.raises(PluginError, match=r"'needs' of 'own_plugin.it:It' is defined in terms of itself"):
         _ = component("own_plugin.it:It").needs
 
 
@@ -142,10 +144,14 @@ def test_names_that_mean_each_other_are_refused(install: Install) -> None:
 def test_a_declaration_of_another_type_is_refused(value: str, install: Install) -> None:
     install("own", "", it=f"class It:\n    needs = {value}\n    dataset = ('imdb',)\n")
     found = component("own_plugin.it:It", "task")
-    with pytest.raises(PluginError, match=r"'dataset' of 'own_plugin.it:It' must be a text, not \('imdb',\)"):
+    with pytest.raises(
+        PluginError, match=r"'dataset' of 'own_plugin.it:It' must be a string, not \('imdb',\)"
+    ):
         _ = found.dataset
     if value != "None":
-        with pytest.raises(PluginError, match=r"'needs' of 'own_plugin.it:It' must be a tuple of texts, not"):
+        with pytest.raises(
+            PluginError, match=r"'needs' of 'own_plugin.it:It' must be a tuple of strings, not"
+        ):
             _ = found.needs
 
 

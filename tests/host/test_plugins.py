@@ -137,7 +137,7 @@ def test_a_broken_plugin_is_one_warning_and_to_blame_for_unknown_names(
     assert code == 0
     assert "softmax" in out
     (line,) = err.splitlines()
-    assert line.startswith("warning: plugin broken (attnx-broken 0.9) is ignored: ")
+    assert line.startswith("warning: Plugin broken (attnx-broken 0.9) is ignored: ")
     assert reason in line
     code, out, err = cli("evaluate", "--task", "quite-unheard-of")
     assert (code, out) == (3, "")
@@ -179,7 +179,7 @@ def test_a_card_whose_target_cannot_be_imported_is_a_plugin_error(install: Insta
     code, out, err = cli("evaluate", "--task", "bad", "--model", "fcam")
     assert (code, out) == (3, "")
     (line,) = err.splitlines()
-    assert line.startswith("error: task 'bad' of plugin bad (attnx-bad 1.2) cannot be imported from")
+    assert line.startswith("error: The task 'bad' of plugin bad (attnx-bad 1.2) cannot be imported from")
     assert "ImportError: a library is missing" in line
 
 
@@ -201,7 +201,7 @@ def test_a_name_claimed_twice_is_one_warning_while_nobody_asks(install: Install,
     code, _, err = cli("list", "tasks")
     assert code == 0
     (line,) = err.splitlines()
-    assert line.startswith("warning: projection 'softmax' is provided twice, by projections (attnx ")
+    assert line.startswith("warning: Two plugins provide the projection 'softmax': projections (attnx ")
     assert "and rival (attnx-rival 1.2)" in line
 
 
@@ -213,7 +213,7 @@ def test_asking_for_a_name_claimed_twice_names_both(
     code, out, err = cli(*asked)
     assert (code, out) == (3, "")
     last = err.splitlines()[-1]
-    assert last.startswith("error: projection 'softmax' is provided twice")
+    assert last.startswith("error: Two plugins provide the projection 'softmax'")
     assert "projections (attnx " in last
     assert "rival (attnx-rival 1.2)" in last
     assert "--without rival" in last
@@ -305,7 +305,7 @@ def test_switching_off_what_is_not_installed_suggests_the_nearest(
     code, out, err = cli("--without", "projection", "list")
     assert (code, out) == (2, "")
     (line,) = err.splitlines()
-    assert line.startswith("error: cannot switch off plugin 'projection'")
+    assert line.startswith("error: Cannot switch off plugin 'projection'")
     assert "Did you mean 'projections'?" in line
     monkeypatch.setenv("ATTNX_WITHOUT", "sdcc")
     with pytest.raises(UsageError, match="Did you mean 'sdc'"):
@@ -317,5 +317,5 @@ def test_a_heavy_import_is_named(install, monkeypatch):
     monkeypatch.delitem(sys.modules, "wave", raising=False)
     install("heavy", "import wave\n")
     (plugin,) = [plugin for plugin in Catalog.installed().plugins if plugin.name == "heavy"]
-    assert plugin.slow.startswith("its import brings wave")
-    assert "SLOW: its import brings wave" in " ".join(plugin_table(Catalog((plugin,))).split())
+    assert plugin.slow.startswith("its import loads wave")
+    assert "SLOW: its import loads wave" in " ".join(plugin_table(Catalog((plugin,))).split())

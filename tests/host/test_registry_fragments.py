@@ -32,8 +32,8 @@ def test_a_fragment_says_what_the_audit_found_of_a_metric(install: Install, cli:
     body = 'class Mine:\n    """Mine."""\n    needs = ()\n'
     fragment = "schema: 1\naudit:\n  mine: {inversions: 3, comparisons: 396}\n"
     install("extra", metric + announcing(fragment), mine=body)
-    assert "in the audit  3 of 396 inversions" in cli("info", "mine")[1]
-    assert "in the audit  0 of 396 inversions" in cli("info", "comprehensiveness")[1]
+    assert "preferred the wrong explanation in 3 of 396 comparisons" in cli("info", "mine")[1]
+    assert "preferred the wrong explanation in 0 of 396 comparisons" in cli("info", "comprehensiveness")[1]
     assert "in the audit" not in cli("info", "entropy")[1]
 
 
@@ -44,8 +44,8 @@ def test_a_fragment_says_what_the_audit_found_of_a_metric(install: Install, cli:
         ("schema: 1\nmodels: [", "not valid YAML"),
         ("schema: 1\nmodells: {}", "modells"),
         ("schema: 2", "schema"),
-        ("schema: 1\naudit: {kendall: {inversions: 0, comparisons: 1}}", "audit.kendall is given twice"),
-        ("schema: 1\ndefaults: {task: mine}", "defaults: a plugin has none"),
+        ("schema: 1\naudit: {kendall: {inversions: 0, comparisons: 1}}", "audit.kendall is defined twice"),
+        ("schema: 1\ndefaults: {task: mine}", "defaults: not allowed in a plugin"),
         ("schema: 1\nmodels: {tiny: {model: fcam}}", "models.tiny.summary"),
         ("schema: 1\nmodels: {tiny: {model: fcam, summary: [1]}}", "models.tiny.summary"),
     ],
@@ -58,5 +58,5 @@ def test_a_broken_fragment_is_attributed_and_left_out_alone(
     assert code == 0
     assert "fcam-mlp" in out
     (line,) = err.splitlines()
-    assert line.startswith("warning: registry of plugin extra (attnx-extra 1.2): ")
+    assert line.startswith("warning: Registry of plugin extra (attnx-extra 1.2): ")
     assert said in line

@@ -124,7 +124,7 @@ def test_without_a_default_the_user_is_asked(own: Callable[[str], Path]) -> None
         "explanations": "explanation",
     }.items():
         spec = RunSpec.model_validate({key: value for key, value in asked.items() if key != left_out})
-        with pytest.raises(UsageError, match=rf"No {option} is named, .*: give one with --{option}\."):
+        with pytest.raises(UsageError, match=rf"No {option} is given .* Name one with --{option}\."):
             resolve(spec, Catalog.installed())
 
 
@@ -175,7 +175,7 @@ def test_a_registry_that_cannot_be_read_is_refused(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ATTNX_REGISTRY", str(tmp_path / "none.yaml"))
-    said = f"error: cannot read registry {tmp_path}/none.yaml: No such file or directory\n"
+    said = f"error: Cannot read registry '{tmp_path}/none.yaml': No such file or directory.\n"
     assert cli("list") == (3, "", said)
 
 
@@ -266,7 +266,7 @@ def test_a_fragment_adds_to_the_registry(section: str) -> None:
 @pytest.mark.parametrize("section", ["models", "datasets", "experiments"])
 def test_an_entry_given_twice_is_refused(section: str) -> None:
     both = [plugin(name, fragment(section, "same")) for name in ("first", "second")]
-    with pytest.warns(UserWarning, match=rf"registry entry {section}\.same is given twice"):
+    with pytest.warns(UserWarning, match=rf"registry entry {section}\.same is defined twice"):
         joined = read_registry(both)
     assert getattr(joined, section)["same"]  # the first one's stays
 
@@ -278,5 +278,5 @@ def test_an_entry_given_twice_names_the_plugin() -> None:
 
 
 def test_a_composition_may_not_shadow_a_component() -> None:
-    with pytest.raises(PluginError, match=r"models\.same: a composition may not have the name"):
+    with pytest.raises(PluginError, match=r"models\.same: a named model must not have the name"):
         read_registry([plugin("first", fragment("models", "same")), plugin("second", "", "same")])

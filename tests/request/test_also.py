@@ -38,5 +38,5 @@ def test_an_option_of_a_task_may_ask_something_of_the_model(install):
     install("asking", PLUGIN, options=OPTIONS, task=TASK)
     catalog = Catalog.installed()
     resolve(RunSpec.model_validate({"task": "asking", "model": "fcam-words"}), catalog)
-    with pytest.raises(UsageError, match=r"task 'asking:asks=true' needs a model that reads the query"):
+    with pytest.raises(UsageError, match=r"Task 'asking:asks=true' needs a model that reads the query"):
         resolve(RunSpec.model_validate({"task": "asking:asks=true", "model": "fcam-words"}), catalog)

@@ -125,7 +125,10 @@ def test_options_are_read_from_text() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"sise": 3}, r"^model 'm' has no option 'sise'\. Did you mean 'size'\? Options: size, form\.$"),
+        (
+            {"sise": 3},
+            r"^Unknown option 'sise' of model 'm'\. Did you mean 'size'\? Available: size, form\.$",
+        ),
         ({"size": "big"}, r"^Bad value 'big' for option 'size' of model 'm': .*integer.*\.$"),
         ({"size": 0}, r"^Bad value 0 for option 'size' of model 'm': .*greater than 0\.$"),
         ({"form": "flat"}, r"^Bad value 'flat' for option 'form' of model 'm': .*'round' or 'square'\.$"),

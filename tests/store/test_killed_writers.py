@@ -17,13 +17,12 @@ from loopback import serving, tarball, whole
 import attnx
 from attnx.data.cache import Cache
 from attnx.disk import HIDDEN, delete_folder, write_file
+from attnx.errors import AttnxWarning
 from attnx.registry.datasets import Dataset
 from attnx.results.report import Report
 from attnx.results.study import StudyReport
 from attnx.run.workers.jobs import write_carried
-from attnx.store import run_list as ledger
-from attnx.store import runs
-from attnx.store import saved_reports as saved_reports
+from attnx.store import run_list, runs, saved_reports
 from attnx.store.runs import Runs, read_study, write_study
 from attnx.store.weights import Weights
 from attnx.views.export import write_figures
@@ -77,7 +76,7 @@ def test_runs_with_their_examples_and_pages(
 ) -> None:
     first, second = (reports[0].model_copy(update={"fingerprint": NAME, "seconds": {"d": n}}) for n in (1, 2))
     kept = reports[0].examples()
-    monkeypatch.setattr(Report, "to_html", lambda self: f"page of {self.seconds}")
+    monkeypatch.setattr(Report, "to_html", lambda self, *_: f"page of {self.seconds}")
     store = Runs(tmp_path / "runs")
     store.root.mkdir()
     if existing:
@@ -147,11 +146,11 @@ def test_the_note_and_the_page_over_all_runs(reports: tuple[Report, StudyReport]
     page.write_text("old")
 
     def work() -> None:
-        ledger.lines(root)
+        run_list.list_runs(root)
         saved_reports.write_index(list(saved_reports.saved_reports(root)), page)
 
     def seen() -> tuple[list[str], bool, bool]:
-        names = [line.name for _, line in ledger.lines(root) if line.kind == "study"]
+        names = [line.name for _, line in run_list.list_runs(root) if line.kind == "study"]
         text = page.read_text()
         assert text == "old" or text.rstrip().endswith("</html>")
         whole = not (folder / runs.PAGE).exists() or "</html>" in (folder / runs.PAGE).read_text()
@@ -214,6 +213,8 @@ def test_the_cache_of_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dama
         cache = Cache(root)
         if damaged:
             (cache.obtain(source, "rows") / "a.csv").write_text("changed")
+            with pytest.warns(AttnxWarning, match="was changed after it was unpacked"):  # once per file
+                assert cache.find(source) is None
 
         def seen() -> Any:
             folder = cache.find(source)
@@ -254,7 +255,7 @@ def test_whole_commands(home: Path, command: str) -> None:
     home.mkdir()
     number = 0
     for number in deaths(home, work):
-        for _, line in ledger.lines():
+        for _, line in run_list.list_runs():
             assert line.kind != "unreadable"
         assert work() == whole, number
         # The next writer clears what a killed one left; whole weights and data are not written again.

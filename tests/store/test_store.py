@@ -18,7 +18,7 @@ import torch
 
 import attnx
 from attnx.disk import check_writable, written_aside
-from attnx.errors import UsageError
+from attnx.errors import AttnxWarning, UsageError
 from attnx.results.report import Report
 from attnx.store.home import home
 from attnx.store.runs import Runs
@@ -123,7 +123,7 @@ def test_writers_at_the_same_time_leave_one_whole_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While they write, a reader finds a whole run, or none before the first."""
-    monkeypatch.setattr(Report, "to_html", lambda self: "")  # it takes most of the time
+    monkeypatch.setattr(Report, "to_html", lambda self, *_: "")  # it takes most of the time
     runs, failures = Runs(tmp_path), []
     start = threading.Barrier(5)
 
@@ -186,7 +186,7 @@ def test_a_file_in_the_place_of_a_folder_is_told_and_kept(tmp_path: Path) -> Non
         lambda: Weights(tmp_path).write(place.name, {"weight": torch.zeros(2)}, {}),
     ]
     for call in calls:
-        with pytest.raises(UsageError, match=f"'{place}' is a file where a folder is to be written"):
+        with pytest.raises(UsageError, match=f"'{place}' is a file, but a folder must be written there"):
             call()
     assert files(tmp_path) == {place.name}
     assert place.read_text() == "mine"
@@ -255,12 +255,10 @@ def test_where_two_folders_cannot_change_places_the_old_one_makes_room(
     assert not list(tmp_path.glob(".writing-*"))
 
 
-def test_a_run_that_cannot_be_read_is_told_among_the_others(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_that_cannot_be_read_is_a_warning_and_the_others_are_listed(tmp_path: Path) -> None:
     runs = Runs(tmp_path)
     for name in "ab":
         runs.write(report(name))
     (tmp_path / "a" / "report.json").write_text("{}")
-    assert [found.fingerprint for found in runs] == ["b"]
-    assert f"warning: '{tmp_path}/a/report.json' is damaged" in capsys.readouterr().err
+    with pytest.warns(AttnxWarning, match=f"'{tmp_path}/a/report.json' is damaged.*; the run is left out"):
+        assert [found.fingerprint for found in runs] == ["b"]
