@@ -75,4 +75,5 @@ def explain_example(
         },
         left_out=tuple(sorted(left_out, key=lambda out: -abs(out.change or 0.0))),
         unknown=unknown,
+        unit="word" if example.rows is None else "unit",
     )

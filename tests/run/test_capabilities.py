@@ -94,7 +94,8 @@ def test_what_replaces_attention_is_left_out_by_default_and_refused_by_name() ->
 def test_a_black_box_is_explained_by_its_gradient_and_says_so() -> None:
     report = run(BlackBox(), metrics=["comprehensiveness"])
     assert {s.explanation for s in report.summaries} == {"gradient"}
-    assert "model 'BlackBox' shows no attention weights: what is tested is 'gradient'" in report.warnings
+    (caution,) = [warning for warning in report.warnings if warning.kind == "no-attention"]
+    assert caution.about == ("BlackBox", "gradient")
     with pytest.raises(UsageError, match="needs attention weights that can be read"):
         run(BlackBox(), explanations=["attention"])
 

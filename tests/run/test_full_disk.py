@@ -31,8 +31,7 @@ COMMAND = ["evaluate", "--task", SMALL["task"], "--train", "epochs=1", "--metric
 
 
 def found(report: Report) -> dict[str, Any]:
-    fields: dict[str, Any] = json.loads(report.to_json())
-    fields.pop("seconds")
+    fields: dict[str, Any] = json.loads(report.without_times().to_json())
     return fields
 
 
@@ -118,7 +117,7 @@ def test_a_disk_of_16_kilobytes_is_refused_before_anything_is_computed(tmp_path:
         assert not [path for path in disk.rglob("*") if path.is_file()]
     assert (ended.returncode, ended.stdout) == (5, "")
     (line,) = ended.stderr.splitlines()
-    assert line.startswith(f"error: No room in '{disk}/runs': the report needs about 10")
+    assert line.startswith(f"error: Not enough space in '{disk}/runs': the report needs about 10")
     assert "Free some space, or choose another folder with --out." in line
 
 

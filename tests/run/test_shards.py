@@ -15,6 +15,7 @@ from attnx.progress import Progress
 from attnx.request.grid import Cell
 from attnx.request.resolve import resolve
 from attnx.request.spec import Choice, RunSpec
+from attnx.results.report import Report
 from attnx.run.evaluation import carry_out
 from attnx.run.measuring.attribution import Named
 from attnx.run.measuring.measurement import Wanted, measure_here
@@ -93,9 +94,8 @@ def evaluated(tmp_path, monkeypatch, shards, spec=SPEC, executor=None, where=Non
 
 def content(folder):
     """Everything that a run keeps, without its timings."""
-    report = json.loads((folder / "report.json").read_bytes())
-    del report["seconds"]
-    return json.dumps(report), *(
+    report = Report.from_json((folder / "report.json").read_text(encoding="utf-8"))
+    return report.without_times().to_json(), *(
         (folder / f"examples.{kind}").read_bytes() for kind in ("safetensors", "jsonl.gz")
     )
 

@@ -39,8 +39,8 @@ def sweep(asked=None, workers=Workers("local", 2)):  # noqa: B008 - it is frozen
 
 
 def without_timings(report):
-    found = json.loads(report.to_json())
-    del found["seconds"], found["environment"]["threads"]
+    found = json.loads(report.without_times().to_json())
+    del found["environment"]["threads"]
     return found
 
 

@@ -1,4 +1,4 @@
-"""The rows of groups: each as if it stood alone, and a thousand of them no more expensive than their members."""
+"""The rows of groups: each as if it stood alone; a thousand groups need no memory of their own."""
 
 from __future__ import annotations
 
