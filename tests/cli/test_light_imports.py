@@ -2,85 +2,90 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
-HEAVY = ("torch", "scipy", "sklearn", "transformers", "numba", "pandas", "matplotlib")
+HEAVY = ("torch", "scipy", "sklearn", "transformers", "numba", "pandas", "matplotlib", "requests")
 
 PROGRAM = f"""
-import sys
+import json, sys
 from attnx.cli.app import main
-try:
-    main()
-except SystemExit as left:
-    print("code", left.code)
-print("heavy", [name for name in {HEAVY!r} if name in sys.modules])
+for arguments in json.loads(sys.argv[1]):
+    sys.argv = ["attnx", *arguments]
+    code = 0
+    try:
+        main()
+    except SystemExit as left:
+        code = left.code
+    heavy = [name for name in {HEAVY!r} if name in sys.modules]
+    print("\\nprobed", json.dumps([arguments, code, heavy]))
 """
-
-
-@pytest.mark.parametrize(
-    ("code", "arguments"),
-    [
-        (0, ["--help"]),
-        (0, ["evaluate", "--help"]),
-        (0, ["--version"]),
-        (0, ["list"]),
-        (0, ["list", "tasks"]),
-        (0, ["info", "fcam"]),
-        (0, ["info", "sparsegen"]),
-        (0, ["plugins"]),
-        (0, ["runs"]),
-        (0, ["runs", "weights"]),
-        (2, ["runs", "prune"]),
-        (2, ["compare", "a", "b"]),
-        (2, ["evaluate", "--task", "sdc-digit"]),
-        (2, ["info", "sparsegn"]),
-        (0, ["info", "comprehensiveness"]),
-        (0, ["reproduce", "--list"]),
-        (2, ["reproduce"]),
-        (2, ["reproduce", "sdc-tabel-2"]),
-        (2, ["reproduce", "sdc-table-2", "--size", "smal"]),
-        (2, ["audit", "kendal"]),
-        (2, ["audit", "--task", "planted-pronouns:labels=permuted"]),
-        (2, ["evaluate", "--model", "fcam:fcous=mlp"]),
-        (2, ["evaluate", "--projection", "sparsegen:lam=1"]),
-        (2, ["evaluate", "--seeds", "one"]),
-        (2, ["evaluate", "--metric", "focus", "--metric", "focus"]),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else str(value),
+COMMANDS = (
+    (0, "--help"),
+    (0, "evaluate --help"),
+    (0, "--version"),
+    (0, "list"),
+    (0, "list tasks"),
+    (0, "info fcam"),
+    (0, "info sparsegen"),
+    (0, "plugins"),
+    (0, "runs"),
+    (0, "data list"),
+    (4, "data where imdb"),
+    (0, "runs weights"),
+    (2, "runs prune"),
+    (2, "compare a b"),
+    (2, "evaluate --task sdc-digit"),
+    (2, "info sparsegn"),
+    (0, "info comprehensiveness"),
+    (0, "reproduce --list"),
+    (2, "reproduce"),
+    (2, "reproduce sdc-tabel-2"),
+    (2, "reproduce sdc-table-2 --size smal"),
+    (2, "audit kendal"),
+    (2, "audit --task planted-pronouns:labels=permuted"),
+    (2, "evaluate --model fcam:fcous=mlp"),
+    (2, "evaluate --projection sparsegen:lam=1"),
+    (2, "evaluate --seeds one"),
+    (2, "evaluate --metric focus --metric focus"),
 )
-def test_nothing_heavy_is_imported(code: int, arguments: list[str], tmp_path: Path) -> None:
+
+
+def probe(
+    commands: list[list[str]], home: Path, program: str = PROGRAM
+) -> list[tuple[list[str], int, list[str]]]:
+    """Run commands one after another in one clean process: exit code and heavy modules after each."""
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, *arguments],
-        env=os.environ | {"ATTNX_HOME": str(tmp_path)},
+        [sys.executable, "-c", program, json.dumps(commands)],
+        env=os.environ | {"ATTNX_HOME": str(home)},
         capture_output=True,
         text=True,
         timeout=120,
         check=True,
     )
-    assert done.stdout.splitlines()[-2:] == [f"code {code}", "heavy []"], done.stderr
+    probed = [line for line in done.stdout.splitlines() if line.startswith("probed ")]
+    return [tuple(json.loads(line.removeprefix("probed "))) for line in probed]  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["list"], ["evaluate", "--help"]], ids=" ".join)
-def test_what_only_lists_names_does_without_validation(arguments: list[str]) -> None:
+def test_nothing_heavy_is_imported(tmp_path: Path) -> None:
+    asked = [command.split() for _, command in COMMANDS]
+    expected = [(words, code, []) for words, (code, _) in zip(asked, COMMANDS, strict=True)]
+    assert probe(asked, tmp_path) == expected
+
+
+def test_what_only_lists_names_does_without_validation(tmp_path: Path) -> None:
     """Importing pydantic and parsing YAML would double the time of `attnx list`."""
     program = PROGRAM.replace(repr(HEAVY), repr(("pydantic", "yaml")))
-    done = subprocess.run(
-        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, timeout=120, check=True
-    )
-    assert done.stdout.splitlines()[-2:] == ["code 0", "heavy []"], done.stderr
+    asked = [["--help"], ["list"], ["evaluate", "--help"]]
+    assert probe(asked, tmp_path, program) == [(words, 0, []) for words in asked]
 
 
-def test_the_probe_sees_what_is_imported() -> None:
+def test_the_probe_sees_what_is_imported(tmp_path: Path) -> None:
     program = PROGRAM.replace("from attnx.cli.app", "sys.modules['numba'] = sys\nfrom attnx.cli.app")
-    done = subprocess.run(
-        [sys.executable, "-c", program, "--version"], capture_output=True, text=True, timeout=120, check=True
-    )
-    assert "numba" in done.stdout.splitlines()[-1]
+    assert probe([["--version"]], tmp_path, program) == [(["--version"], 0, ["numba"])]
 
 
 def test_a_refused_pairing_imports_nothing_heavy(tmp_path: Path) -> None:
@@ -98,8 +103,4 @@ def test_a_refused_pairing_imports_nothing_heavy(tmp_path: Path) -> None:
     (metadata / "entry_points.txt").write_text("[attnx]\nbare = bare_plugin\n")
     program = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n{PROGRAM}"
     asked = ["evaluate", "--task", "bare", "--metric", "focus"]
-    done = subprocess.run(
-        [sys.executable, "-c", program, *asked], capture_output=True, text=True, timeout=120, check=True
-    )
-    assert done.stdout.splitlines()[-2:] == ["code 2", "heavy []"], done.stderr
-    assert "needs known important units" in done.stderr
+    assert probe([asked], tmp_path, program) == [(asked, 2, [])]
