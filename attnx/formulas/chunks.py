@@ -11,17 +11,39 @@ CELLS = 2**20  # of a tensor that is made and reduced at once
 
 
 def at_once(cells: int) -> int:
-    """How many things of that many cells are made at a time."""
+    """Say how many tensors of a size are made at a time, so that memory stays small.
+
+    Args:
+        cells: how many numbers one of them has.
+
+    Returns:
+        How many to make at a time, at least 1.
+    """
     return max(1, CELLS // max(1, cells))
 
 
 def passes_at_once(columns: int) -> int:
-    """How many rows of that many columns go through a model at a time."""
+    """Say how many rows go through a model at a time.
+
+    Args:
+        columns: how many columns a row has.
+
+    Returns:
+        How many rows, at least 1.
+    """
     return max(1, COLUMNS // max(1, columns))
 
 
 def similar_lengths(lengths: Tensor, columns: int = COLUMNS) -> Iterator[Tensor]:
-    """Rows in groups of similar lengths, each of about that many columns when padded."""
+    """Group rows of similar lengths.
+
+    Args:
+        lengths: the length of every row [R].
+        columns: about how many columns a group may have when it is padded.
+
+    Yields:
+        The indices of the rows of one group.
+    """
     order = lengths.argsort(stable=True)
     ordered = lengths[order].tolist()
     start = 0
@@ -34,7 +56,14 @@ def similar_lengths(lengths: Tensor, columns: int = COLUMNS) -> Iterator[Tensor]
 
 
 def equal_lengths(lengths: Tensor) -> Iterator[Tensor]:
-    """Rows in groups of one length each, as many as make up one pass: nothing needs padding."""
+    """Group rows of equal lengths, so that nothing needs padding.
+
+    Args:
+        lengths: the length of every row [R].
+
+    Yields:
+        The indices of the rows of one group, as many as make up one pass through a model.
+    """
     order = lengths.argsort(stable=True)
     values, counts = lengths[order].unique_consecutive(return_counts=True)
     for length, rows in zip(values.tolist(), order.split(counts.tolist()), strict=True):

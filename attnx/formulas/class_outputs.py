@@ -10,7 +10,16 @@ from torch.nn import functional as F
 
 
 def class_output(logits: Tensor, target: Tensor, of: Literal["probability", "logit", "loss"]) -> Tensor:
-    """[B] the probability, logit or loss of the target class [B], of logits [B, C]."""
+    """Give the output for one class.
+
+    Args:
+        logits: the logits [B, C].
+        target: the class of every example [B].
+        of: which output: the probability, the logit, or the loss −log p.
+
+    Returns:
+        One number per example [B]; its gradient does not round to 0 as the probability rounds to 1.
+    """
     column = target[:, None]
     logit = logits.gather(1, column)[:, 0]
     if of == "logit":

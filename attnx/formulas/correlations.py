@@ -9,9 +9,15 @@ from .chunks import at_once
 
 
 def pearson(x: Tensor, y: Tensor, mask: Tensor) -> Tensor:
-    """[B] correlation of scores x and y [B, L].
+    """Compute Pearson's correlation of two scores over the mask.
 
-    NaN for fewer than two units, and where a score is constant or not finite.
+    Args:
+        x: scores [B, L].
+        y: scores [B, L].
+        mask: the units that count [B, L].
+
+    Returns:
+        The correlation [B]; NaN for fewer than two units, or if a score is constant or not finite.
     """
     n = mask.sum(1, keepdim=True)  # [B, 1]
     defined = ((x.isfinite() & y.isfinite()) | ~mask).all(1)  # [B]
@@ -22,7 +28,16 @@ def pearson(x: Tensor, y: Tensor, mask: Tensor) -> Tensor:
 
 
 def average_ranks(values: Tensor, mask: Tensor) -> Tensor:
-    """[B, L] ranks from 1 over the mask, ties sharing the mean of theirs; 0 off it, NaN if not finite."""
+    """Rank scores over the mask.
+
+    Args:
+        values: scores [B, L].
+        mask: the units that count [B, L].
+
+    Returns:
+        Ranks [B, L] from 1 for the smallest; equal values share the mean of their ranks. 0 outside the mask,
+        NaN for a score that is not finite.
+    """
     v = values.double().masked_fill(~mask, torch.inf)
     ordered = v.sort(1).values.contiguous()
     below = torch.searchsorted(ordered, v.contiguous(), right=False)  # [B, L] units that are smaller
@@ -41,7 +56,16 @@ def _centred(values: Tensor, mask: Tensor, n: Tensor) -> Tensor:
 
 
 def weighted_tau(x: Tensor, y: Tensor, w: Tensor) -> Tensor:
-    """[B] Shieh's τ_w of scores x and y [B, L] with weights w [B, L], 0 off the mask."""
+    """Compute Shieh's weighted rank correlation τ_w.
+
+    Args:
+        x: scores [B, L].
+        y: scores [B, L].
+        w: the weight of every unit [B, L], 0 outside the mask.
+
+    Returns:
+        The correlation [B], between −1 and 1.
+    """
     balance = w.new_zeros(len(w))  # [B] over ordered pairs, so twice the sum over i < j
     for some in column_blocks(x):
         agree = _signs(x, some) * _signs(y, some)  # [B, K, L]
@@ -57,6 +81,13 @@ def _signs(x: Tensor, some: slice) -> Tensor:
 
 
 def column_blocks(x: Tensor) -> list[slice]:
-    """The columns of [B, L] in blocks small enough to be compared with all columns at once."""
+    """Cut columns into blocks that are small enough to be compared with all columns at once.
+
+    Args:
+        x: scores [B, L].
+
+    Returns:
+        The blocks as slices of the columns.
+    """
     width = at_once(x.numel())
     return [slice(start, start + width) for start in range(0, x.shape[1], width)]

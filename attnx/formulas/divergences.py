@@ -7,14 +7,29 @@ from torch.special import xlogy
 
 
 def js_divergence(p: Tensor, q: Tensor) -> Tensor:
-    """Jensen–Shannon divergence over the last dimension in nats, between 0 and ln 2.
+    """Compute the Jensen–Shannon divergence of two distributions over the last dimension.
 
     scipy's `jensenshannon` is its square root.
+
+    Args:
+        p: probabilities [..., C].
+        q: probabilities [..., C].
+
+    Returns:
+        The divergence in nats [...], between 0 and ln 2.
     """
     m = (p + q) / 2
     return ((xlogy(p, p) + xlogy(q, q)) / 2 - xlogy(m, m)).sum(-1).clamp_min(0)
 
 
 def total_variation(p: Tensor, q: Tensor) -> Tensor:
-    """Total variation distance over the last dimension, ½·Σ|p − q|, between 0 and 1."""
+    """Compute the total variation distance ½·Σ|p − q| over the last dimension.
+
+    Args:
+        p: probabilities [..., C].
+        q: probabilities [..., C].
+
+    Returns:
+        The distance [...], between 0 and 1.
+    """
     return (p - q).abs().sum(-1) / 2

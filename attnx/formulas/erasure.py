@@ -20,10 +20,17 @@ if TYPE_CHECKING:
 
 
 def attention_without(attention: Tensor, mask: Tensor, removed: Tensor) -> Tensor:
-    """[B, K, L] attention [B, L] renormalised over the units [B, L] that are not in `removed` [B, K, L].
+    """Take units away from attention and share their weight among the others.
 
-    Where those left have no weight at all, as under sparse attention, they share it equally; where
-    no unit is left, there is nothing to attend to and all is NaN.
+    If the units that are left have no weight, as under sparse attention, they get equal weights.
+
+    Args:
+        attention: attention [B, L].
+        mask: the units [B, L].
+        removed: for K alternatives, the units to take away [B, K, L].
+
+    Returns:
+        Attention [B, K, L] that sums to 1 over the units that are left; NaN if none is left.
     """
     kept = mask[:, None] & ~removed  # [B, K, L]
     left = attention.double()[:, None] * kept
@@ -32,13 +39,30 @@ def attention_without(attention: Tensor, mask: Tensor, removed: Tensor) -> Tenso
 
 
 def mean_embedding(trace: Trace) -> Tensor:
-    """[B, E] the mean embedding of each example's own units, whatever its company in the batch."""
+    """Compute the mean embedding of the units of every example.
+
+    Args:
+        trace: a forward pass.
+
+    Returns:
+        The means [B, E], without gradients; they do not depend on the other examples of the batch.
+    """
     units = trace.batch.mask.to(trace.embeddings)[..., None]  # [B, L, 1]
     return (trace.embeddings.detach() * units).sum(1) / units.sum(1).clamp_min(1)
 
 
 def logits_of_kept(model: Model, batch: Batch, rows: Tensor, kept: Tensor) -> Tensor:
-    """[R, C] outputs for these rows with nothing but the columns in `kept` [R, L], which has some in each."""
+    """Run a model on examples with only some of their columns.
+
+    Args:
+        model: the model.
+        batch: the batch that the examples are in.
+        rows: which examples [R]; one may occur several times.
+        kept: for each of them the columns that stay [R, L], at least one.
+
+    Returns:
+        The logits [R, C].
+    """
     known = _known.get()
     if known is None or known.model is not model or known.batch is not batch or torch.is_grad_enabled():
         return _logits_of_kept(model, batch, rows, kept)
@@ -59,7 +83,7 @@ def _logits_of_kept(model: Model, batch: Batch, rows: Tensor, kept: Tensor) -> T
 
 @dataclass
 class Known:
-    """Outputs of shortened examples of one batch, so that none is computed for every test that asks."""
+    """Outputs of shortened examples of one batch, so that each is computed once for all metrics."""
 
     model: Model
     batch: Batch

@@ -1,4 +1,4 @@
-"""Self-attention as it is in a transformer: in every layer and head, from every position to all."""
+"""The self-attention of a transformer: in every layer and head, from every position to all positions."""
 
 from __future__ import annotations
 
@@ -9,13 +9,20 @@ from torch import Tensor
 
 @dataclass(frozen=True, slots=True)
 class Layers:
-    """The attention of every layer and head of a pass, T positions to each other.
+    """The attention of every layer and head of one pass, from each of T positions to all.
 
-    A column of the batch is read at one position or at several, as a word in pieces is.
+    A column of the batch is read at one position, or at several if it is a word in pieces.
+
+    Attributes:
+        column: the column of each position [B, T], -1 for padding.
+        query: how much of the output is read at each position [B, T]; the sum is 1.
+        weights: for every layer the attention [B, M, T, T] of M heads from each position to all.
+        sizes: for every layer the norm [B, M, T] of what a weight of 1 passes on.
+        logits: the output [B, C].
     """
 
-    column: Tensor  # [B, T] the column of each position, -1 for padding
-    query: Tensor  # [B, T] how much of the output is read off each position; it adds up to 1
-    weights: tuple[Tensor, ...]  # for every layer [B, M, T, T]: from a position, in each head, to all
-    sizes: tuple[Tensor, ...]  # for every layer [B, M, T]: the norm of what a weight of 1 hands on
-    logits: Tensor  # [B, C]
+    column: Tensor
+    query: Tensor
+    weights: tuple[Tensor, ...]
+    sizes: tuple[Tensor, ...]
+    logits: Tensor

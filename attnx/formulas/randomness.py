@@ -1,7 +1,7 @@
 """Random numbers that belong to an example, not to its place in a batch.
 
 Every draw is a hash of (seed and purpose, example id, draw, unit), so padding, batch order and batch
-composition cannot change it, and what is drawn for one purpose tells nothing of another.
+composition cannot change it, and the draws for two purposes are independent.
 """
 
 from __future__ import annotations
@@ -19,17 +19,37 @@ from ..types import Batch
 
 @dataclass(frozen=True, slots=True)
 class Randomness:
-    """A source of uniform numbers for every unit of every example."""
+    """A source of uniform numbers for every unit of every example.
+
+    Attributes:
+        seed: another seed gives other numbers.
+        purpose: another purpose gives other numbers too.
+    """
 
     seed: int
     purpose: tuple[str, ...] = ()
 
     def to(self, purpose: str) -> Randomness:
-        """Other numbers, for a purpose within this one."""
+        """Give a source of other numbers, for a purpose within this one.
+
+        Args:
+            purpose: a word for what the numbers are used for.
+
+        Returns:
+            The other source.
+        """
         return Randomness(self.seed, (*self.purpose, purpose))
 
     def uniform(self, batch: Batch, draws: int = 1) -> Tensor:
-        """[B, draws, L] numbers in [0, 1), the same for an example wherever it stands."""
+        """Draw uniform numbers for every unit of a batch.
+
+        Args:
+            batch: the batch.
+            draws: how many numbers for each unit.
+
+        Returns:
+            Numbers in [0, 1) [B, draws, L]; they depend on the example, not on its place in the batch.
+        """
         keys = np.array([self._key(example.id) for example in batch.examples], dtype=np.uint64)
         units = batch.unit_index.cpu().numpy().astype(np.int64).astype(np.uint64)  # [B, L]
         draw = _mix(np.arange(draws, dtype=np.uint64) + np.uint64(1))  # [K]
@@ -40,8 +60,8 @@ class Randomness:
 
     def _key(self, example_id: str) -> int:
         parts = (str(self.seed), *self.purpose, example_id)
-        told_apart = "".join(f"{len(part)}:{part}" for part in parts)
-        return int.from_bytes(hashlib.blake2b(told_apart.encode(), digest_size=8).digest(), "little")
+        joined = "".join(f"{len(part)}:{part}" for part in parts)
+        return int.from_bytes(hashlib.blake2b(joined.encode(), digest_size=8).digest(), "little")
 
 
 def _mix(x: np.ndarray[Any, np.dtype[np.uint64]]) -> np.ndarray[Any, np.dtype[np.uint64]]:

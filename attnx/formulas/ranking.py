@@ -14,9 +14,16 @@ ROUNDING = 2.0**-20
 
 
 def ranked(evidence: Evidence) -> Tensor:
-    """[B, L] columns from the explanation's highest value down, equal values at random, masked ones last.
+    """Order the columns of a batch by the explanation, highest score first.
 
-    The draws that part equal values belong to units: neither padding nor company changes them.
+    Equal scores are put in a random order that belongs to the units: it does not depend on padding or on the
+    other examples of the batch.
+
+    Args:
+        evidence: the batch and its explanation.
+
+    Returns:
+        The columns [B, L], those outside the mask last.
     """
     mask = evidence.trace.batch.mask
     draws = evidence.random.to("ties").uniform(evidence.trace.batch)[:, 0]  # [B, L]
@@ -28,11 +35,17 @@ def ranked(evidence: Evidence) -> Tensor:
 def settled(
     values: Tensor, mask: Tensor, rounding: float = ROUNDING, absolute: Tensor | float = 0.0
 ) -> Tensor:
-    """[B, L] values in which those that only rounding parts are equal, to the smallest of them.
+    """Make values equal that differ only by rounding; each becomes the smallest of its group.
 
-    Neighbours in order are equal when they differ by no more than `rounding` times the larger of their sizes.
-    `absolute`, a number or [B, L], is what each value may have lost to rounding before: a small difference of
-    large numbers loses more than its own size says. Columns off the mask stay as they are.
+    Args:
+        values: the values [B, L].
+        mask: the columns that count [B, L]; the others stay as they are.
+        rounding: neighbours in order are equal if they differ by no more than this share of the larger one.
+        absolute: what each value may have lost to rounding before, a number or [B, L]: a small difference of
+            large numbers loses more than its own size shows.
+
+    Returns:
+        The values [B, L].
     """
     if values.shape[1] < 2:
         return values

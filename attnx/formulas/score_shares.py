@@ -7,7 +7,14 @@ from torch import Tensor
 
 
 def shares(values: Tensor) -> Tensor:
-    """[B, L] |v| / Σ|v| in double precision, of values that are 0 off the mask; NaN where all are 0."""
+    """Divide the size of every score by the sum of sizes, |v| / Σ|v|.
+
+    Args:
+        values: scores [B, L], 0 outside the mask.
+
+    Returns:
+        Shares [B, L] in double precision; NaN if all scores of an example are 0.
+    """
     size = values.double().abs()
     total = size.sum(1, keepdim=True)
     return size / total.masked_fill(total == 0, torch.nan)

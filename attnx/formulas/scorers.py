@@ -1,7 +1,7 @@
-"""Scorers: from a hidden state, and the query where there is one, to a score.
+"""Scorers: from a hidden state, and the query if there is one, to a score.
 
 Every scorer is an affine map of the hidden state, f = W h + w, which may depend on the query Q,
-and a head on top that sees f alone. The exact deletions of an LSTM live on that split.
+and a head on top that gets only f. The exact deletions of an LSTM rely on these two parts.
 """
 
 from __future__ import annotations
@@ -17,17 +17,40 @@ ScorerName = Literal["additive", "dot", "deep"]
 
 
 class Scorer(nn.Module, ABC):
-    """Scores [B, L] of hidden states [B, L, H] under a query [B, H] or none."""
+    """A module that gives scores [B, L] for hidden states [B, L, H], with a query [B, H] or without."""
 
     @abstractmethod
     def affine(self, query: Tensor | None) -> tuple[Tensor, Tensor]:
-        """W [F, H], or [B, F, H] where it depends on the example, and w [F] or [B, F]."""
+        """Give the affine map of the hidden state.
+
+        Args:
+            query: the encoded query [B, H], or None.
+
+        Returns:
+            W [F, H], or [B, F, H] if it depends on the example, and w [F] or [B, F].
+        """
 
     @abstractmethod
     def head(self, features: Tensor) -> Tensor:
-        """[..., F] -> [...]."""
+        """Turn features into scores.
+
+        Args:
+            features: the output of the affine map [..., F].
+
+        Returns:
+            Scores [...].
+        """
 
     def forward(self, hidden: Tensor, query: Tensor | None = None) -> Tensor:
+        """Score hidden states.
+
+        Args:
+            hidden: hidden states [B, L, H].
+            query: the encoded query [B, H], or None.
+
+        Returns:
+            Scores [B, L].
+        """
         weight, bias = self.affine(query)
         if bias.ndim == 2:
             bias = bias[:, None]  # [B, 1, F]
@@ -54,7 +77,7 @@ class Additive(Scorer):
 
 
 class Dot(Scorer):
-    """z = h·Q / √H, with a learned vector in place of Q where there is no query."""
+    """z = h·Q / √H, with a learned vector in place of Q if there is no query."""
 
     def __init__(self, hidden: int, query: bool) -> None:
         super().__init__()
@@ -102,7 +125,17 @@ def _shifted(bias: Tensor, of_query: nn.Linear | None, query: Tensor | None) -> 
 
 
 def make_scorer(name: ScorerName, hidden: int, query: bool, layers: int = 2) -> Scorer:
-    """The scorer of that name for hidden states of that size; `layers` are those of a deep one."""
+    """Make a scorer.
+
+    Args:
+        name: "additive", "dot" or "deep".
+        hidden: the size of a hidden state.
+        query: whether scores depend on a query.
+        layers: the number of layers of a deep scorer.
+
+    Returns:
+        The scorer, untrained.
+    """
     if name == "deep":
         return Deep(hidden, query, layers)
     return {"additive": Additive, "dot": Dot}[name](hidden, query)

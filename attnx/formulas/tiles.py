@@ -11,16 +11,19 @@ Array = np.ndarray[Any, Any]
 
 
 def tiles_across(count: int) -> int:
-    """How many of so many tiles lie side by side: a square where they make one, else all."""
+    """Say how many tiles lie side by side: they make a square if they can, or else one row."""
     side = isqrt(count)
     return side if side * side == count else count
 
 
 def put_together(tiles: Array) -> Array:
-    """[n, channels, h, w] of bytes or numbers -> [H, W, 3] of bytes, tiles row by row.
+    """Lay tiles out as one picture, row by row.
 
-    Numbers are spread from the lowest to the highest; of a single channel, or of other than three, the
-    mean is shown in grey.
+    Args:
+        tiles: [n, channels, h, w], bytes or numbers; numbers are scaled from the lowest to the highest.
+
+    Returns:
+        The picture [H, W, 3] in bytes; grey if there are not three channels.
     """
     n, channels, h, w = tiles.shape
     across = tiles_across(n)
