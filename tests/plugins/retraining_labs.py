@@ -19,6 +19,7 @@ from attnx.run.study import run_study
 from attnx.store.weights import Weights
 
 WORDS = "sdc-text:train=160,dev=40,test=60"
+SHORT = "sdc-text:segments=8,train=60,dev=20,test=24"  # enough for eight clusters of mi-kendall
 SMALL = "bilstm:hidden=6,embedding=12"
 
 

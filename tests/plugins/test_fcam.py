@@ -109,16 +109,25 @@ def test_impossible_networks_are_refused(task, options, reason):
 
 def test_sparsemax_focus_is_sparser_than_softmax():
     reports = [
-        attnx.evaluate("sdc-2d:train=500,test=300", projection=p, metrics=["nnz"], training={"epochs": 30},
-                       progress=False)
-        for p in ("softmax", "sparsemax")
-    ]  # fmt: skip
+        attnx.evaluate(
+            "sdc-2d:train=500,dev=100,test=150",
+            projection=projection,
+            metrics=["nnz"],
+            training={"epochs": 30},
+            progress=False,
+        )
+        for projection in ("softmax", "sparsemax")
+    ]
     assert reports[1].select("nnz").high < reports[0].select("nnz").low
 
 
 def test_hard_attention_trains_and_predicts_from_one_segment():
     report = attnx.evaluate(
-        "sdc-2d:train=500,test=300", projection="hard", training={"epochs": 30}, progress=False
+        "sdc-2d:train=500,test=300",
+        projection="hard",
+        metrics=["nnz"],
+        training={"epochs": 30},
+        progress=False,
     )
     assert report.select("nnz").mean == 1.0
     assert report.quality[0].accuracy > report.quality[0].majority + 0.15

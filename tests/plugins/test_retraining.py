@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from retraining_labs import SMALL, WORDS, as_array, carry_out, make_lab, spec, value
+from retraining_labs import SHORT, SMALL, WORDS, as_array, carry_out, make_lab, spec, value
 from scipy import stats
 from scipy.spatial.distance import jensenshannon
 
@@ -23,11 +23,11 @@ STUDIES = {
     "uniform-attention": "uniform-attention",
     "seed-variance": "seed-variance",
     "guided-mlp": "guided-mlp:model=average",
-    "adversarial-model": "adversarial-model:divergences=0.01+1,information=true,clusters=8",
-    "fixed-representation": "fixed-representation:clusters=8",
-    "fixed-attention": "fixed-attention:clusters=8",
+    "adversarial-model": "adversarial-model:divergences=0.01+1,information=true,clusters=4",
+    "fixed-representation": "fixed-representation:clusters=4",
+    "fixed-attention": "fixed-attention:clusters=4",
     "sparsity-sweep": "sparsity-sweep:grid=-1+0+0.5,references=gradient+loo",
-    "gumbel-gain": "gumbel-gain:models=average:embedding=8+mlp:embedding=8,clusters=8",
+    "gumbel-gain": "gumbel-gain:models=average:embedding=8+mlp:embedding=8,clusters=4",
 }
 
 
@@ -54,13 +54,12 @@ def test_all_studies_of_the_bundle_are_tested(catalog: Catalog) -> None:
 def test_second_run_trains_nothing_and_finds_the_same(
     catalog: Catalog, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = spec(seeds=(0, 1), training={"epochs": 1, "learning_rate": 0.01})
+    asked = spec(SHORT, seeds=(0, 1), training={"epochs": 1, "learning_rate": 0.01})
     first = carry_out(catalog, STUDIES[name], asked)
 
     def train(*_: Any, **__: Any) -> None:
         raise AssertionError("a model is trained again")
 
-    monkeypatch.setattr("attnx.run.training.models.train", train)
     monkeypatch.setattr("attnx.run.training.models.train", train)
     second = carry_out(catalog, STUDIES[name], asked)
     assert first.findings == second.findings
@@ -71,9 +70,9 @@ def test_second_run_trains_nothing_and_finds_the_same(
 def test_study_trained_from_nothing_finds_the_same(
     catalog: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = carry_out(catalog, "adversarial-model:divergences=0.1", spec())
+    first = carry_out(catalog, "adversarial-model:divergences=0.1", spec(SHORT))
     monkeypatch.setenv("ATTNX_HOME", str(tmp_path / "another"))
-    assert carry_out(catalog, "adversarial-model:divergences=0.1", spec()).findings == first.findings
+    assert carry_out(catalog, "adversarial-model:divergences=0.1", spec(SHORT)).findings == first.findings
 
 
 def test_study_from_the_command_line(cli: Any) -> None:
@@ -92,7 +91,7 @@ def test_study_from_the_command_line(cli: Any) -> None:
     ("study", "more", "line"),
     [
         ("seed-variance", (), "give at least two, e.g. --seeds 0-4"),
-        ("uniform-attention", ("--projection", "uniform"), "uniform attention already"),
+        ("uniform-attention", ("--projection", "uniform"), "already has uniform attention"),
         ("sparsity-sweep:grid=0+1+0.5", (), "less than 1"),
         ("sparsity-sweep:grid=0+0.5", (), "three or more different values"),
         ("sparsity-sweep:grid=0+x+0.5", (), "valid number"),
@@ -100,7 +99,7 @@ def test_study_from_the_command_line(cli: Any) -> None:
         ("adversarial-model:divergences=0", (), "greater than 0"),
         ("adversarial-model:divergences=1+1", (), "a value of λ is given twice"),
         ("adversarial-model:distance=tvd", (), "'kl' or 'jsd'"),
-        ("adversarial-model:lambda=1", (), "Options: distance, divergences, moves"),
+        ("adversarial-model:lambda=1", (), "Available: distance, divergences, moves"),
         ("fixed-attention:clusters=40", (), "needs 80 test examples and there are 60: give clusters=30"),
         ("gumbel-gain:models=mlp+mlp,clusters=8", (), "a model is given twice"),
         ("gumbel-gain:models=mlq,clusters=8", (), "Did you mean 'mlp'?"),
@@ -193,7 +192,7 @@ def test_correlations_are_those_of_scipy(name: str) -> None:
 def test_sweep_correlates_sparsity_with_the_means_it_reports(catalog: Catalog, name: str) -> None:
     grid = (-3.0, 0.0, 0.5, 0.9)
     study = f"sparsity-sweep:grid={'+'.join(map(str, grid))},correlation={name}"
-    report = carry_out(catalog, study, spec(seeds=(0, 1)))
+    report = carry_out(catalog, study, spec(SHORT, seeds=(0, 1)))
     scipy = {"kendall": stats.kendalltau, "spearman": stats.spearmanr, "pearson": stats.pearsonr}[name]
     for measure in ("entropy of gradient", "kendall with gradient"):
         course = [value(report, f"λ = {lam:g}", measure).seeds for lam in grid]
@@ -204,7 +203,9 @@ def test_sweep_correlates_sparsity_with_the_means_it_reports(catalog: Catalog, n
 
 def test_gain_is_counted_where_tau_does_not_fall(catalog: Catalog) -> None:
     models = ("average:embedding=8", "mlp:embedding=8", "bilstm:hidden=4")
-    report = carry_out(catalog, f"gumbel-gain:models={'+'.join(models)},clusters=8", spec(seeds=(0, 1)))
+    report = carry_out(
+        catalog, f"gumbel-gain:models={'+'.join(models)},clusters=8", spec(SHORT, seeds=(0, 1))
+    )
     gains = [as_array(value(report, name, "gain")) for name in models]
     for name, gain in zip(models, gains, strict=True):
         after, before = (value(report, name, f"tau with {p}") for p in ("gumbel-softmax", "softmax"))
@@ -221,11 +222,11 @@ def test_gain_is_counted_where_tau_does_not_fall(catalog: Catalog) -> None:
 @pytest.mark.parametrize("setting", ["fixed representation", "fixed attention"])
 def test_tau_lost_is_the_difference_of_what_the_metric_says(catalog: Catalog, setting: str) -> None:
     study = f"{setting.replace(' ', '-')}:clusters=8"
-    report = carry_out(catalog, study, spec(seeds=(0, 1)))
+    report = carry_out(catalog, study, spec(SHORT, seeds=(0, 1)))
     for name, lost in (("tau", "tau lost"), ("tau corrected", "tau corrected lost")):
         normal, special = (value(report, s, name).seeds for s in ("normal", setting))
         assert value(report, setting, lost).seeds == pytest.approx(np.subtract(normal, special))
-    lab = make_lab(catalog, study, spec(seeds=(0, 1)))
+    lab = make_lab(catalog, study, spec(SHORT, seeds=(0, 1)))
     (measured,) = lab.measure(lab.model(0), 0, ["mi-kendall:clusters=8"])
     assert value(report, "normal", "tau").seeds[0] == measured.values[0, 0]
 
@@ -233,7 +234,7 @@ def test_tau_lost_is_the_difference_of_what_the_metric_says(catalog: Catalog, se
 def test_fixed_attention_may_be_that_of_an_untrained_model(catalog: Catalog) -> None:
     taus = [
         value(
-            carry_out(catalog, f"fixed-attention:clusters=8,attention={kind}", spec()),
+            carry_out(catalog, f"fixed-attention:clusters=8,attention={kind}", spec(SHORT)),
             "fixed attention",
             "tau",
         )

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from attnx.plugin import Source
 
 import attnx
+from attnx.plugin import Source
 from attnx_sdc.digits import Digits
 from attnx_sdc.error_modes import ErrorMode1, ErrorMode2, ErrorMode3
 from attnx_sdc.mosaics import draw_points
@@ -146,18 +146,24 @@ def test_no_linear_focus_is_right_in_error_mode_2():
     assert (scores.argmax(1) == truth[:, None]).mean(0).max() < 0.75
 
 
-@pytest.mark.parametrize("mode", [1, *(pytest.param(mode, marks=pytest.mark.slow) for mode in (2, 3))])
-def test_training_finds_accurate_models_that_focus_wrongly(mode):
-    report = attnx.evaluate(f"sdc-error-mode-{mode}", metrics=["focus"], seeds=range(5), progress=False)
+@pytest.mark.parametrize(
+    ("mode", "seeds"), [(1, 3), *(pytest.param(mode, 5, marks=pytest.mark.slow) for mode in (2, 3))]
+)
+def test_training_finds_accurate_models_that_focus_wrongly(mode, seeds):
+    report = attnx.evaluate(f"sdc-error-mode-{mode}", metrics=["focus"], seeds=range(seeds), progress=False)
     accurate = [quality.accuracy >= 0.97 for quality in report.quality]
-    assert sum(accurate) >= 4
+    assert sum(accurate) >= min(seeds, 4)
     assert report.select("ft").high < 0.8
 
 
 @pytest.mark.parametrize("mode", [1, 2, 3])
 def test_a_perfect_pair_exists_in_every_error_mode(mode):
     report = attnx.evaluate(
-        f"sdc-error-mode-{mode}", "fcam:focus=oracle", metrics=["focus"], seeds=[0], progress=False
+        f"sdc-error-mode-{mode}",
+        "fcam:focus=oracle",
+        metrics=["focus"],
+        training={"epochs": 100},
+        progress=False,
     )
     assert report.quality[0].accuracy >= 0.99
     assert report.select("ft").mean == 1.0
