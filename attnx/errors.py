@@ -103,7 +103,15 @@ _NO_MEMORY = (
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The nearest known name as a question, or an empty string."""
+    """Suggest the nearest known name, for the end of an error message.
+
+    Args:
+        name: the name that was given.
+        known: the names that exist.
+
+    Returns:
+        " Did you mean 'NAME'?", or an empty text if no name is near.
+    """
     lowered = {other.lower(): other for other in sorted(known)}
     near = get_close_matches(name.lower(), lowered, n=1, cutoff=0.6)
     return f" Did you mean '{lowered[near[0]]}'?" if near else ""

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         Study,
         Task,
     )
-    from .request.spec import Options, RunSpec, Training
+    from .request.spec import Choice, Limit, Options, RunSpec, Training
     from .run.lab import Chosen, Lab, Setting
     from .types import (
         Axis,
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "hookspecs": ("hookimpl",),
     "host.cards": ("Card",),
-    "request.spec": ("Options", "RunSpec", "Training"),
+    "request.spec": ("Options", "RunSpec", "Choice", "Limit", "Training"),
     "protocols": (
         "Task",
         "Model",
@@ -149,6 +149,8 @@ __all__ = [  # noqa: RUF022 - grouped as an author looks for them
     "Setting",
     "Chosen",
     "RunSpec",
+    "Choice",
+    "Limit",
     "Training",
     "Source",
     "read_text",

@@ -16,7 +16,18 @@ BINARY = b"\0"
 
 
 def read_lines(path: Path, encoding: str = "utf-8-sig") -> Generator[str, None, None]:
-    """The lines of a file with their line ends; an error names the line that is not text."""
+    """Read a file line by line; a name that ends in .gz is decompressed.
+
+    Args:
+        path: the file.
+        encoding: how it is written; a byte order mark is dropped.
+
+    Yields:
+        The lines, with their line ends.
+
+    Raises:
+        DataError: the file cannot be read, or a line is not text; the message names the line.
+    """
     try:
         with _open(path) as file:
             for number, line in enumerate(file, start=1):
@@ -34,13 +45,34 @@ def read_lines(path: Path, encoding: str = "utf-8-sig") -> Generator[str, None, 
 
 
 def read_text(path: Path, encoding: str = "utf-8-sig") -> str:
-    """The text of a whole file."""
+    """Read a whole file; a name that ends in .gz is decompressed.
+
+    Args:
+        path: the file.
+        encoding: how it is written; a byte order mark is dropped.
+
+    Returns:
+        Its text.
+
+    Raises:
+        DataError: the file cannot be read, or a line is not text.
+    """
     with closing(read_lines(path, encoding)) as lines:
         return "".join(lines)
 
 
 def read_json_lines(path: Path) -> Generator[tuple[int, dict[str, Any]], None, None]:
-    """The JSON objects of a file, one per line, with line numbers; blank lines are skipped."""
+    """Read a file with one JSON object per line; blank lines are skipped.
+
+    Args:
+        path: the file.
+
+    Yields:
+        The number of the line, from 1, and its object.
+
+    Raises:
+        DataError: a line is not a JSON object; the message names the line.
+    """
     with closing(read_lines(path)) as lines:
         for number, line in enumerate(lines, start=1):
             if line.strip():
@@ -48,7 +80,18 @@ def read_json_lines(path: Path) -> Generator[tuple[int, dict[str, Any]], None, N
 
 
 def parse_object(text: str, where: str) -> dict[str, Any]:
-    """Parse a JSON object; `where` is its place, for an error."""
+    """Parse a JSON object.
+
+    Args:
+        text: the text.
+        where: where the text comes from, for an error message.
+
+    Returns:
+        The object.
+
+    Raises:
+        DataError: the text is not a JSON object.
+    """
     try:
         found = json.loads(text)
     except json.JSONDecodeError as error:

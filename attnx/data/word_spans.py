@@ -8,9 +8,16 @@ Spans = tuple[tuple[int, int], ...]
 
 
 def find_in_order(words: Iterable[str], text: str) -> Spans:
-    """The [start, end) of each word in a text, one after the other; nothing where one is not found.
+    """Find words in a text, one after the other.
 
-    Upper and lower case are taken as equal where that keeps the length of the text.
+    Upper and lower case are taken as equal if that keeps the length of the text.
+
+    Args:
+        words: the words, in the order of the text.
+        text: the text.
+
+    Returns:
+        The place of the first character of each word and that after its last; empty if one is not found.
     """
     lowered = text.lower()
     folded = len(lowered) == len(text)
@@ -28,7 +35,14 @@ def find_in_order(words: Iterable[str], text: str) -> Spans:
 
 
 def join_words(words: Iterable[str]) -> tuple[str, tuple[int, ...]]:
-    """Words as one text with a space between them, and where each begins."""
+    """Join words to one text, with a space between them.
+
+    Args:
+        words: the words.
+
+    Returns:
+        The text, and the place of the first character of each word.
+    """
     starts, at, words = [], 0, tuple(words)
     for word in words:
         starts.append(at)

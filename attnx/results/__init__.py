@@ -1,0 +1,109 @@
+"""What the functions of attnx give back, down to the last record inside.
+
+The reports themselves are also in `attnx`. All have the same methods: `to_json` and `from_json`, `to_frame`,
+`to_markdown`, `to_html`, `figures`, `save` and `schema`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..late_imports import import_late
+
+if TYPE_CHECKING:
+    from ..registry.experiments import Claim, Column, Experiment, Row, Size
+    from ..run.loaded_run import Prediction, Run
+    from .audit import AuditedModel, AuditReport, AuditRow, Noticed
+    from .comparison import ComparedRun, Comparison, Difference
+    from .examples import ExampleColumn, Examples, Scores, SeedScores, StoredExample
+    from .explanation import Explanation, RemovedUnit
+    from .observations import Epoch, TrainingRecord
+    from .provenance import ComponentUsed, PluginUsed, Provenance, SampleUsed
+    from .report import Caution, Curve, MethodCost, Quality, Report, Summary
+    from .reproduction import ClaimFound, ColumnShown, Compared, Measured, Reproduction, SkippedRows
+    from .result import Result
+    from .study import StudyReport, StudyRow
+    from .sweep import SweepReport, SweepRow, UnfinishedCell, Value
+    from .verdict_records import Clause, Verdict, VerdictRow
+
+_MODULES = {
+    "results.result": ("Result",),
+    "results.report": ("Report", "Summary", "Quality", "Curve", "MethodCost", "Caution"),
+    "results.verdict_records": ("Verdict", "VerdictRow", "Clause"),
+    "results.provenance": ("Provenance", "PluginUsed", "ComponentUsed", "SampleUsed"),
+    "results.observations": ("TrainingRecord", "Epoch"),
+    "results.examples": ("Examples", "StoredExample", "SeedScores", "Scores", "ExampleColumn"),
+    "results.study": ("StudyReport", "StudyRow"),
+    "results.sweep": ("SweepReport", "SweepRow", "Value", "UnfinishedCell"),
+    "results.audit": ("AuditReport", "AuditRow", "AuditedModel", "Noticed"),
+    "results.reproduction": (
+        "Reproduction",
+        "Measured",
+        "Compared",
+        "ClaimFound",
+        "SkippedRows",
+        "ColumnShown",
+    ),
+    "results.comparison": ("Comparison", "ComparedRun", "Difference"),
+    "results.explanation": ("Explanation", "RemovedUnit"),
+    "run.loaded_run": ("Run", "Prediction"),
+    "registry.experiments": ("Experiment", "Size", "Row", "Column", "Claim"),
+}
+
+__all__ = [  # noqa: RUF022 - grouped by what holds them
+    "Result",
+    "Report",
+    "Summary",
+    "Quality",
+    "Curve",
+    "MethodCost",
+    "Caution",
+    "Verdict",
+    "VerdictRow",
+    "Clause",
+    "Provenance",
+    "PluginUsed",
+    "ComponentUsed",
+    "SampleUsed",
+    "TrainingRecord",
+    "Epoch",
+    "Examples",
+    "StoredExample",
+    "SeedScores",
+    "Scores",
+    "ExampleColumn",
+    "StudyReport",
+    "StudyRow",
+    "SweepReport",
+    "SweepRow",
+    "Value",
+    "UnfinishedCell",
+    "AuditReport",
+    "AuditRow",
+    "AuditedModel",
+    "Noticed",
+    "Reproduction",
+    "Measured",
+    "Compared",
+    "ClaimFound",
+    "SkippedRows",
+    "ColumnShown",
+    "Comparison",
+    "ComparedRun",
+    "Difference",
+    "Explanation",
+    "RemovedUnit",
+    "Run",
+    "Prediction",
+    "Experiment",
+    "Size",
+    "Row",
+    "Column",
+    "Claim",
+]
+
+__getattr__ = import_late(__name__, _MODULES)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -90,7 +90,11 @@ class _Within(TorchDispatchMode):
 
 @contextmanager
 def pretend_device() -> Iterator[torch.device]:
-    """A device that is not there, for as long as the context lasts."""
+    """Pretend that the machine has an accelerator, for as long as the context lasts.
+
+    Yields:
+        The device; tensors on it compute on the CPU and cannot be mixed with those of the CPU.
+    """
     future = torch.__future__
     before = future.get_overwrite_module_params_on_conversion()
     future.set_overwrite_module_params_on_conversion(True)  # a parameter that moves is another object

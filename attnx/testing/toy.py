@@ -22,7 +22,11 @@ WORDS = ("<unknown>", "one", "two", "three", "four", "five")
 
 
 def toy_data() -> TaskData:
-    """A few examples of different lengths, the last one without a rationale."""
+    """Make a task of a few examples of different lengths, the last one without a rationale.
+
+    Returns:
+        The same six examples in all three splits.
+    """
     sentences = [
         ("one", "two", "three"),
         ("four", "one"),
