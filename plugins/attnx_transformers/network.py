@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any, Self
 
@@ -57,7 +57,9 @@ class Network(nn.Module):
         self.takes_types = "token_type_ids" in takes and "token_type_ids" in tokenizer.model_input_names
         self.takes_positions = "position_ids" in takes
         self.takes_mask = "attention_mask" in takes
-        self.takes_global = "global_attention_mask" in takes  # the positions that all others attend to
+        # The positions that all others attend to: a classifier has one, the first.
+        has_head = self.transformer.base_model is not self.transformer
+        self.takes_global = "global_attention_mask" in takes and has_head
         limit = _limit(self.transformer, tokenizer, options.longest)
         self.pieces = WordPieces(tokenizer, limit, template)
         self.left = bool(left)
@@ -130,12 +132,16 @@ class Network(nn.Module):
 
     def _check_embeddings(self, options: CheckpointOptions) -> None:
         """Refuse a transformer that cannot be run from embeddings, or gives something else from them."""
-        ids = torch.tensor([self.pieces.tokenizer(TRIAL)["input_ids"][: self.pieces.limit]])
-        ids = ids.to(self.transformer.device)
         name = f"checkpoint={options.checkpoint} ({type(self.transformer).__name__})"
         try:
-            ours = self._answers(self.table(ids))
-            own = self._answers(ids)
+            made = self.pieces.tokenizer(TRIAL, truncation=True, max_length=self.pieces.limit)
+            kind = made["token_type_ids"] if self.takes_types else [0] * len(made["input_ids"])
+            ids, kind = (
+                torch.tensor([row], device=self.transformer.device) for row in (made["input_ids"], kind)
+            )
+            ours = self._answers(lambda more: self._call(self.table(ids), **more), torch.ones_like(ids), kind)
+            types = {"token_type_ids": kind} if self.takes_types else {}
+            own = self._answers(lambda _: self.transformer(ids, **types), torch.ones_like(ids), kind)
         except Exception as error:  # the code of hundreds of architectures
             reason = " ".join(str(error).split())[:200] or type(error).__name__
             raise UsageError(f"{name} cannot be run from embeddings: {reason}") from error
@@ -151,21 +157,22 @@ class Network(nn.Module):
         used = torch.zeros(vectors.shape[:2], dtype=torch.bool, device=vectors.device)
         at = slice(PROBED - SHORT, None) if left else slice(SHORT)
         padded[:, at], used[:, at] = short, True
-        with_it, without = self._answers(padded, used), self._answers(short)
+        with_it = self._answers(lambda more: self._call(padded, **more), used)
+        without = self._answers(lambda more: self._call(short, **more), used[:, at])
         return alike(with_it[:, at] if with_it.shape != without.shape else with_it, without)
 
-    def _answers(self, given: Tensor, used: Tensor | None = None) -> Tensor:
-        """What the transformer gives first for vectors [B, T, E], or for ids [B, T], in evaluation mode."""
-        used = torch.ones(given.shape[:2], dtype=torch.bool) if used is None else used
-        more = self._more(used.to(given.device), torch.zeros(given.shape[:2], dtype=torch.long))
+    def _answers(
+        self, call: Callable[[dict[str, Tensor]], Any], used: Tensor, kind: Tensor | None = None
+    ) -> Tensor:
+        """What a call of the transformer gives first, in evaluation mode, for used positions [B, T]."""
+        more = self._more(used.bool(), torch.zeros_like(used).long() if kind is None else kind)
         training = self.transformer.training
         self.transformer.eval()
         try:
             with quiet(), torch.no_grad():
-                output = self._call(given, **more) if given.ndim == 3 else self.transformer(given, **more)
+                found: Tensor = call(more)[0]
         finally:
             self.transformer.train(training)
-        found: Tensor = output[0]
         return found
 
     def _apply(self, fn: Any, recurse: bool = True) -> Self:
