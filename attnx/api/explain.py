@@ -103,7 +103,8 @@ def explained_model(
         if spec is not None:
             fixed = ", ".join(sorted(spec.model_fields_set - {"seeds", "device"}))
             raise UsageError(
-                f"A run already fixes its {fixed}: give a run (--run) or a task and a model (--task, --model)."
+                f"A run already fixes its {fixed}: give a run (--run), or a task and a model "
+                "(--task, --model)."
             )
         if isinstance(run, str | Path):
             return load_run(run, catalog, out=out, data_dir=data_dir, device=device, progress=progress)

@@ -69,9 +69,11 @@ class Additive(Scorer):
 
     # tanh(x) = 2σ(2x) − 1: on a CPU σ is several times cheaper than tanh.
     def affine(self, query: Tensor | None) -> tuple[Tensor, Tensor]:
+        """Give W and w."""
         return 2 * self.state.weight, 2 * _shifted(self.state.bias, self.query, query)
 
     def head(self, features: Tensor) -> Tensor:
+        """Turn features into scores."""
         v = self.v.weight[0]  # [F]
         return torch.sigmoid(features) @ (2 * v) - v.sum()
 
@@ -86,11 +88,13 @@ class Dot(Scorer):
         self.vector = None if query else nn.Parameter(torch.randn(hidden))
 
     def affine(self, query: Tensor | None) -> tuple[Tensor, Tensor]:
+        """Give W and w."""
         against = query if self.vector is None else self.vector
         assert against is not None
         return self.scale * against.unsqueeze(-2), self.zero  # type: ignore[return-value]
 
     def head(self, features: Tensor) -> Tensor:
+        """Turn features into scores."""
         return features.squeeze(-1)
 
 
@@ -106,9 +110,11 @@ class Deep(Scorer):
         self.last = nn.Linear(width, 1, bias=False)
 
     def affine(self, query: Tensor | None) -> tuple[Tensor, Tensor]:
+        """Give W and w."""
         return self.state.weight, _shifted(self.state.bias, self.query, query)
 
     def head(self, features: Tensor) -> Tensor:
+        """Turn features into scores."""
         x = torch.relu(features)
         for layer in self.layers:
             x = torch.relu(layer(x))
@@ -116,7 +122,7 @@ class Deep(Scorer):
 
 
 def _shifted(bias: Tensor, of_query: nn.Linear | None, query: Tensor | None) -> Tensor:
-    """b [F], or b + W Q [B, F]."""
+    """Add the query to a bias: b [F], or b + W Q [B, F]."""
     if of_query is None:
         return bias
     assert query is not None

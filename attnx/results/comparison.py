@@ -28,6 +28,7 @@ class ComparedRun(Record):
 
     @property
     def title(self) -> str:
+        """Task, model and projection in one line."""
         return " · ".join(self.labels.values())
 
 
@@ -112,5 +113,3 @@ class Comparison(Result):
 
     def __repr__(self) -> str:
         return f"<Comparison of {self.title}: {len(self.significant)} of {len(self.rows)} significant>"
-
-    __str__ = __repr__

@@ -34,6 +34,7 @@ class Interval(NamedTuple):
 
 
 def interval_of(low: float | None, high: float | None) -> Interval | None:
+    """Make an interval of two ends; None if one is missing."""
     return None if low is None or high is None else Interval(low, high)
 
 

@@ -68,6 +68,7 @@ class Measurement:
 
     @property
     def key(self) -> Key:
+        """What was measured: the metric, the explanation and the reference."""
         return self.metric, self.explanation, self.reference
 
     def spread(self, rows: Array, size: int) -> Measurement:
@@ -166,6 +167,7 @@ class Observation:
 
     @property
     def predicted(self) -> Array:
+        """The most probable class of every example [N]."""
         return self.logits.argmax(1)
 
     def joined(self, sample: Observation, rows: Array, order: Sequence[str]) -> Observation:

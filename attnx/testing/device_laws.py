@@ -35,8 +35,9 @@ def _require_same(here: dict[str, Tensor], there: dict[str, Tensor]) -> None:
         require(same, f"{name} on an accelerator differ from those on the CPU")
 
 
-@law("projection", "Attention is the same on an accelerator as on the CPU.")
+@law("projection")
 def projection_device(projection: AttentionProjection) -> None:
+    """Attention is the same on an accelerator as on the CPU."""
     scores, mask = toy_scores()
     here = project(deepcopy(projection), scores, mask)
     with pretend_device() as device:
@@ -45,8 +46,9 @@ def projection_device(projection: AttentionProjection) -> None:
         _require_same({"weights": here}, {"weights": there})
 
 
-@law("model", "The model runs and gives gradients on an accelerator, with the same results as on the CPU.")
+@law("model")
 def model_device(on: ModelOnTask) -> None:
+    """The model runs and gives gradients on an accelerator, with the same results as on the CPU."""
     here = _revealed(deepcopy(on.model), on.data, CPU)
     with pretend_device() as device:
         there = _revealed(_copy_on(device, on.model), on.data, device)
@@ -84,8 +86,9 @@ def _revealed(model: Model, data: TaskData, device: torch.device) -> dict[str, T
     return found
 
 
-@law("importance", "Values are the same on an accelerator as on the CPU.")
+@law("importance")
 def importance_device(method: ImportanceMethod) -> None:
+    """Values are the same on an accelerator as on the CPU."""
     here = _importance(method, CPU)
     with pretend_device() as device:
         _require_same({"values": here}, {"values": _importance(method, device)})
@@ -99,8 +102,9 @@ def _importance(method: ImportanceMethod, device: torch.device) -> Tensor:
         return attribute(Named("method", method), model, trace, trace.predicted, seed=0).values
 
 
-@law("metric", "Values are the same on an accelerator as on the CPU.")
+@law("metric")
 def metric_device(metric: Metric) -> None:
+    """Values are the same on an accelerator as on the CPU."""
     here = _measured(metric, CPU)
     with pretend_device() as device:
         _require_same({"values": here}, {"values": _measured(metric, device)})

@@ -22,8 +22,9 @@ def _values(method: ImportanceMethod, examples: Sequence[Example], model: ToyMod
         return batch, attribute(Named("method", method), model, trace, trace.predicted, seed=0).values
 
 
-@law("importance", "There is one finite score per unit, and the score is 0 at special and padding positions.")
+@law("importance")
 def importance_shape(method: ImportanceMethod) -> None:
+    """There is one finite score per unit, and the score is 0 at special and padding positions."""
     batch, values = _values(method, toy_data().test, ToyModel())
     require(
         values.shape == batch.mask.shape,
@@ -33,8 +34,9 @@ def importance_shape(method: ImportanceMethod) -> None:
     require(bool(values.isfinite().all()), "a score is not finite")
 
 
-@law("importance", "Scores are independent of padding, order and batch composition.")
+@law("importance")
 def importance_batches(method: ImportanceMethod) -> None:
+    """Scores are independent of padding, order and batch composition."""
     examples, model = toy_data().test, ToyModel()
     batch, values = _values(method, examples, model)
     other_batch, others = _values(method, examples[::-1], model)
@@ -58,11 +60,9 @@ class _Failing(ToyModel):
         return super().run(*args, **kwargs)
 
 
-@law(
-    "importance",
-    "The model keeps its mode and gets no hooks or gradients, even when it fails.",
-)
+@law("importance")
 def model_untouched(method: ImportanceMethod) -> None:
+    """The model keeps its mode and gets no hooks or gradients, even when it fails."""
     for model in (ToyModel(), _Failing()):
         batch = model.encode(toy_data().test)
         with evaluating(model):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -33,11 +34,11 @@ class Law:
 LAWS: list[Law] = []
 
 
-def law(kind: Kind, statement: str) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
-    """Register a function as a law of a kind; the name of the function is that of the law."""
+def law(kind: Kind) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
+    """Register a function as a law of a kind; its name is that of the law, its docstring the statement."""
 
     def register(test: Callable[[Any], None]) -> Callable[[Any], None]:
-        LAWS.append(Law(kind, test.__name__.replace("_", "-"), statement, test))
+        LAWS.append(Law(kind, test.__name__.replace("_", "-"), inspect.getdoc(test) or "", test))
         return test
 
     return register

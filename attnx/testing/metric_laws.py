@@ -83,8 +83,9 @@ def is_split_metric(metric: Metric) -> TypeGuard[SplitMetric]:
     return metric.whole_split
 
 
-@law("metric", "Values are within the declared bounds, or NaN.")
+@law("metric")
 def bounds(metric: Metric) -> None:
+    """Values are within the declared bounds, or NaN."""
     for explanation in ("attention", "random", "zero"):
         if is_split_metric(metric):
             values = conclude(metric, [toy_split()], explanation).values[None]
@@ -97,8 +98,9 @@ def bounds(metric: Metric) -> None:
             require(bool(inside.all()), f"{measure.name} is {v[~inside].tolist()}, outside {measure.bounds}")
 
 
-@law("metric", "A metric with reads_explanation = False gives the same values for every explanation.")
+@law("metric")
 def blind(metric: Metric) -> None:
+    """A metric with reads_explanation = False gives the same values for every explanation."""
     if metric.reads_explanation:
         return
     if is_split_metric(metric):
@@ -111,8 +113,9 @@ def blind(metric: Metric) -> None:
     )
 
 
-@law("metric", "Values are independent of padding, order and batch composition.")
+@law("metric")
 def metric_batches(metric: Metric) -> None:
+    """Values are independent of padding, order and batch composition."""
     if is_split_metric(metric):
         return
     examples = toy_data().test
@@ -123,8 +126,9 @@ def metric_batches(metric: Metric) -> None:
     require(close(values, alone), "an example alone gives another value than in a batch")
 
 
-@law("metric", "The result for a split is independent of padding, order and batch composition.")
+@law("metric")
 def split_batches(metric: Metric) -> None:
+    """The result for a split is independent of padding, order and batch composition."""
     if not is_split_metric(metric):
         return
     examples = toy_split()
@@ -135,8 +139,9 @@ def split_batches(metric: Metric) -> None:
     require(close(values, alone), "a split in batches of one gives other values")
 
 
-@law("metric", "conclude returns one value per measure, and each curve has one value per point of its axis.")
+@law("metric")
 def split_result(metric: Metric) -> None:
+    """`conclude` returns one value per measure, and each curve has one value per point of its axis."""
     if not is_split_metric(metric):
         return
     result = conclude(metric, [toy_split()])
@@ -147,8 +152,9 @@ def split_result(metric: Metric) -> None:
         require(found == expected, f"the curve '{axis.name}' has shape {found}, not {expected}")
 
 
-@law("metric", "An example without what the metric needs gets NaN, and the other examples still get values.")
+@law("metric")
 def undefined(metric: Metric) -> None:
+    """An example without what the metric needs gets NaN, and the other examples still get values."""
     if is_split_metric(metric):
         values = conclude(metric, [toy_split()]).values
         require(not bool(values.isnan().all()), "the value of an ordinary split is undefined")
@@ -162,8 +168,9 @@ def undefined(metric: Metric) -> None:
     require(not bool(values[known].isnan().all()), "every example is undefined")
 
 
-@law("metric", "A metric returns a curve only if it declares an axis, with one column per point of the axis.")
+@law("metric")
 def metric_curve(metric: Metric) -> None:
+    """A metric returns a curve only if it declares an axis, with one column per point of the axis."""
     if is_split_metric(metric):
         return
     with evidence_of(toy_data().test, "attention") as evidence:

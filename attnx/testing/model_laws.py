@@ -43,8 +43,9 @@ def by_unit(batch: Batch, values: Tensor, row: int) -> Tensor:
     return values[row][kept][columns[kept].argsort()]
 
 
-@law("model", "Attention is not negative, sums to 1 over the mask, and is 0 elsewhere.")
+@law("model")
 def model_attention(on: ModelOnTask) -> None:
+    """Attention is not negative, sums to 1 over the mask, and is 0 elsewhere."""
     if "attention" not in on.model.provides:
         require(
             "reattend" not in on.model.provides,
@@ -61,8 +62,9 @@ def model_attention(on: ModelOnTask) -> None:
     )
 
 
-@law("model", "Results are independent of padding and batch composition.")
+@law("model")
 def model_padding(on: ModelOnTask) -> None:
+    """Results are independent of padding and batch composition."""
     together = on.trace()
     for row, example in enumerate(on.data.test):
         alone = on.trace([example])
@@ -74,15 +76,17 @@ def model_padding(on: ModelOnTask) -> None:
         require(same, f"example {example.id} alone gives another result than in a batch")
 
 
-@law("model", "Results are independent of the order of the batch.")
+@law("model")
 def model_order(on: ModelOnTask) -> None:
+    """Results are independent of the order of the batch."""
     logits = on.trace().logits
     backwards = on.trace(on.data.test[::-1]).logits.flip(0)
     require(close(logits, backwards), "a batch in reverse order gives other logits")
 
 
-@law("model", "reattend(trace, trace.attention) returns trace.logits.")
+@law("model")
 def reattend_own(on: ModelOnTask) -> None:
+    """`reattend(trace, trace.attention)` returns `trace.logits`."""
     if "reattend" not in on.model.provides:
         return
     trace = on.trace()
@@ -91,8 +95,9 @@ def reattend_own(on: ModelOnTask) -> None:
     require(close(again, trace.logits), "reattend(trace, trace.attention) differs from trace.logits")
 
 
-@law("model", "reattend with several attentions [B, K, L] returns what K single calls return.")
+@law("model")
 def reattend_several(on: ModelOnTask) -> None:
+    """`reattend` with several attentions [B, K, L] returns what K single calls return."""
     if "reattend" not in on.model.provides:
         return
     trace = on.trace()
@@ -105,8 +110,9 @@ def reattend_several(on: ModelOnTask) -> None:
     require(close(together, alone), "reattend of [B, K, L] differs from K calls of [B, L]")
 
 
-@law("model", "run(attention=a) uses a and returns the logits of reattend(trace, a).")
+@law("model")
 def held_attention(on: ModelOnTask) -> None:
+    """`run` with `attention=a` uses a and gives the logits of `reattend(trace, a)`."""
     if "reattend" not in on.model.provides:
         return
     trace = on.trace()
@@ -119,8 +125,9 @@ def held_attention(on: ModelOnTask) -> None:
     require(close(held.logits, expected), "run(attention=a) differs from reattend(trace, a)")
 
 
-@law("model", "Logits are linear in attention, if the model provides linear-decoder.")
+@law("model")
 def linear_decoder(on: ModelOnTask) -> None:
+    """Logits are linear in attention, if the model provides linear-decoder."""
     if "linear-decoder" not in on.model.provides:
         return
     trace = on.trace()
@@ -134,8 +141,9 @@ def linear_decoder(on: ModelOnTask) -> None:
     require(close(mixed, several @ alone), "logits of mixed attention differ from the mixture of logits")
 
 
-@law("model", "decode(batch, trace.hidden) returns trace.attention and trace.logits.")
+@law("model")
 def decode_own(on: ModelOnTask) -> None:
+    """`decode(batch, trace.hidden)` returns `trace.attention` and `trace.logits`."""
     if "decode" not in on.model.provides:
         return
     trace = on.trace()
@@ -146,8 +154,9 @@ def decode_own(on: ModelOnTask) -> None:
     )
 
 
-@law("model", "Logits can be differentiated with respect to the embeddings, and padding has no gradient.")
+@law("model")
 def differentiable(on: ModelOnTask) -> None:
+    """Logits can be differentiated with respect to the embeddings, and padding has no gradient."""
     if "gradient" not in on.model.provides:
         return
     batch = on.model.encode(on.data.test)
@@ -167,8 +176,9 @@ def _special(batch: Batch) -> bool:
     return bool((batch.lengths != batch.mask.sum(1)).any())
 
 
-@law("model", "Saving and loading the state_dict restores the model.")
+@law("model")
 def state(on: ModelOnTask) -> None:
+    """Saving and loading the state_dict restores the model."""
     before = on.trace().logits
     saved: dict[str, Any] = {name: tensor.clone() for name, tensor in on.model.state_dict().items()}
     with torch.no_grad():

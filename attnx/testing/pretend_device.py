@@ -45,7 +45,7 @@ class Elsewhere(Tensor):
     here: Tensor
 
     @staticmethod
-    def __new__(cls, here: Tensor) -> Elsewhere:
+    def __new__(cls, here: Tensor) -> Elsewhere:  # noqa: D102
         made: Elsewhere = Tensor._make_wrapper_subclass(
             cls, here.size(), strides=here.stride(), storage_offset=here.storage_offset(), dtype=here.dtype
         )

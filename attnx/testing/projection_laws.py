@@ -28,8 +28,9 @@ def project(projection: AttentionProjection, scores: Tensor, mask: Tensor) -> Te
     return projection(scores, mask)
 
 
-@law("projection", "Attention is not negative, sums to 1 over the mask, and is exactly 0 elsewhere.")
+@law("projection")
 def simplex(projection: AttentionProjection) -> None:
+    """Attention is not negative, sums to 1 over the mask, and is exactly 0 elsewhere."""
     scores, mask = toy_scores()
     a = project(projection, scores, mask)
     require(a.shape == scores.shape, f"scores {tuple(scores.shape)} became {tuple(a.shape)}")
@@ -39,34 +40,35 @@ def simplex(projection: AttentionProjection) -> None:
     require(bool(((sums - 1).abs() < TOLERANCE).all()), f"attention sums to {sums.tolist()}")
 
 
-@law("projection", "A row whose mask is empty gets zeros.")
+@law("projection")
 def empty_row(projection: AttentionProjection) -> None:
+    """A row whose mask is empty gets zeros."""
     scores, mask = toy_scores()
     mask[0] = False
     a = project(projection, scores, mask)
     require(bool((a[0] == 0).all()), f"a fully masked row became {a[0].tolist()}")
 
 
-@law(
-    "projection",
-    "No columns in, no columns out: the only unit of a text may be deleted.",
-)
+@law("projection")
 def no_columns(projection: AttentionProjection) -> None:
+    """No columns in, no columns out: the only unit of a text may be deleted."""
     scores, mask = toy_scores()
     a = project(projection, scores[:, :0], mask[:, :0])
     require(a.shape == (6, 0), f"scores (6, 0) became {tuple(a.shape)}")
 
 
-@law("projection", "Scores outside the mask have no effect.")
+@law("projection")
 def masked_scores(projection: AttentionProjection) -> None:
+    """Scores outside the mask have no effect."""
     scores, mask = toy_scores()
     a = project(projection, scores, mask)
     b = project(projection, scores.masked_fill(~mask, 1e4), mask)
     require(torch.allclose(a, b, atol=TOLERANCE), "a score outside the mask changed the attention")
 
 
-@law("projection", "Padding has no effect on attention.")
+@law("projection")
 def projection_padding(projection: AttentionProjection) -> None:
+    """Padding has no effect on attention."""
     scores, mask = toy_scores()
     a = project(projection, scores, mask)
     padded = project(
@@ -75,16 +77,18 @@ def projection_padding(projection: AttentionProjection) -> None:
     require(torch.allclose(a, padded[:, :5], atol=TOLERANCE), "three more columns changed the attention")
 
 
-@law("projection", "The attention of a row is independent of the other rows.")
+@law("projection")
 def projection_rows(projection: AttentionProjection) -> None:
+    """The attention of a row is independent of the other rows."""
     scores, mask = toy_scores()
     a = project(projection, scores, mask)
     alone = torch.cat([project(projection, scores[i : i + 1], mask[i : i + 1]) for i in range(len(scores))])
     require(torch.allclose(a, alone, atol=TOLERANCE), "a row alone gets other attention than in a batch")
 
 
-@law("projection", "Gradients are finite.")
+@law("projection")
 def finite_gradient(projection: AttentionProjection) -> None:
+    """Gradients are finite."""
     scores, mask = toy_scores()
     mask[0] = False
     scores.requires_grad_()

@@ -16,8 +16,9 @@ def _examples(task: Task) -> list[Example]:
     return [example for _, split in _splits(task.sample()) for example in split]
 
 
-@law("task", "sample() has examples in every split, and every label occurs in train.")
+@law("task")
 def sample(task: Task) -> None:
+    """The sample of the task has examples in every split, and every label occurs in train."""
     data = task.sample()
     for name, split in _splits(data):
         require(len(split) > 0, f"the sample's {name} split is empty")
@@ -25,29 +26,33 @@ def sample(task: Task) -> None:
     require(labels == set(range(len(data.label_names))), f"train has labels {sorted(labels)}")
 
 
-@law("task", "Labels are indices of label_names.")
+@law("task")
 def labels(task: Task) -> None:
+    """Labels are indices of label_names."""
     count = len(task.sample().label_names)
     for example in _examples(task):
         require(0 <= example.label < count, f"example {example.id} has label {example.label} of {count}")
 
 
-@law("task", "Ids are unique over all splits.")
+@law("task")
 def unique_ids(task: Task) -> None:
+    """Ids are unique over all splits."""
     ids = [example.id for example in _examples(task)]
     require(len(set(ids)) == len(ids), "an id occurs twice")
 
 
-@law("task", "A rationale and feature rows have one entry per unit.")
+@law("task")
 def one_per_unit(task: Task) -> None:
+    """A rationale and feature rows have one entry per unit."""
     for example in _examples(task):
         for name, values in (("rationale", example.rationale), ("rows", example.rows)):
             fits = values is None or len(values) == len(example.units)
             require(fits, f"example {example.id}: {name} does not have one entry per unit")
 
 
-@law("task", "The examples have what the task declares in provides.")
+@law("task")
 def provided(task: Task) -> None:
+    """The examples have what the task declares in provides."""
     data = task.sample()
     for example in _examples(task):
         if "rationale" in task.provides:
@@ -58,6 +63,7 @@ def provided(task: Task) -> None:
         require(data.features is not None, "the task declares features and has none")
 
 
-@law("task", "Two calls of sample() give the same data.")
+@law("task")
 def repeatable(task: Task) -> None:
+    """Two calls of `sample` give the same data."""
     require(fingerprints(task.sample()) == fingerprints(task.sample()), "two samples differ")

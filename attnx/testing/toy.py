@@ -51,6 +51,7 @@ class ToySoftmax(AttentionProjection):
     """Softmax over the mask."""
 
     def __call__(self, scores: Tensor, mask: Tensor) -> Tensor:
+        """Turn scores into attention."""
         return scores.masked_fill(~mask, -torch.inf).softmax(-1).nan_to_num(0.0)
 
 
@@ -69,26 +70,32 @@ class ToyModel(nn.Module):
 
     @classmethod
     def build(cls, data: TaskData, projection: AttentionProjection, options: Any) -> Self:  # noqa: ARG003
+        """Make a model with the known weights."""
         return cls(projection)
 
     def encode(self, examples: Sequence[Example]) -> Batch:
+        """Turn examples into ids of words."""
         return Batch.padded(examples, [[WORDS.index(word) for word in example.units] for example in examples])
 
     def embed(self, batch: Batch) -> Tensor:
+        """Give the vector of every unit [B, L, E]."""
         return self.vectors[batch.inputs]  # [B, L, 2]
 
     def run(self, batch: Batch, embeddings: Tensor, *, attention: Tensor | None = None) -> Trace:
+        """Do a forward pass."""
         scores, a, logits = self.decode(batch, embeddings)
         if attention is not None:
             a, logits = attention, self._classify(embeddings, attention)
         return Trace(batch, embeddings, embeddings, scores, a, logits)
 
     def decode(self, batch: Batch, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Compute scores, attention and logits from hidden states."""
         scores = hidden @ self.scorer  # [B, L]
         a = self.projection(scores, batch.mask)  # [B, L]
         return scores, a, self._classify(hidden, a)
 
     def reattend(self, trace: Trace, attention: Tensor) -> Tensor:
+        """Compute logits for another attention."""
         return self._classify(trace.hidden, attention)
 
     def layers(self, batch: Batch, embeddings: Tensor) -> Layers:
@@ -102,6 +109,7 @@ class ToyModel(nn.Module):
         return Layers(batch.unit_index, query, (weights,), (sizes,), self._classify(embeddings, read))
 
     def attention_parameters(self) -> Iterable[nn.Parameter]:
+        """Give the parameters that make attention."""
         return [self.scorer]
 
     def _classify(self, hidden: Tensor, attention: Tensor) -> Tensor:

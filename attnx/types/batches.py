@@ -176,10 +176,12 @@ class Trace:
 
     @property
     def probabilities(self) -> Tensor:
+        """The probabilities of the classes [B, C]."""
         return self.logits.softmax(-1)  # [B, C]
 
     @property
     def predicted(self) -> Tensor:
+        """The most probable class [B]."""
         return self.logits.argmax(-1)  # [B]
 
 
@@ -194,4 +196,5 @@ class Outputs:
 
     @property
     def correct(self) -> Tensor:
+        """1 for an example that is classified correctly, else 0 [N]."""
         return (self.probabilities.argmax(1) == self.labels).double()  # [N]

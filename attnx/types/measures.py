@@ -98,7 +98,7 @@ class Corpus:
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """What a metric says of a whole split."""
+    """The result of a metric for a whole split."""
 
     values: Tensor  # [M], one per measure
     curves: tuple[tuple[Axis, Tensor], ...] = ()  # each with one value per point of its axis

@@ -109,28 +109,34 @@ class WrappedModel(nn.Module):
         return ""
 
     def encode(self, examples: Sequence[Example]) -> Batch:
+        """Turn examples into ids of words."""
         return Batch.padded(
             examples, [self._ids(example) for example in examples], padding=self.pieces.padding
         )
 
     def embed(self, batch: Batch) -> Tensor:
+        """Give the vector of every unit [B, L, E]."""
         vectors: Tensor = self._submodule(self.pieces.embeddings)(batch.inputs)
         return vectors  # [B, L, E]
 
     def run(self, batch: Batch, embeddings: Tensor, *, attention: Tensor | None = None) -> Trace:
+        """Do a forward pass."""
         return self._assembled(batch, embeddings, attention=attention)
 
     def decode(self, batch: Batch, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Compute scores, attention and logits from hidden states."""
         trace = self._assembled(batch, self.embed(batch), hidden=hidden)
         return trace.scores, trace.attention, trace.logits
 
     def reattend(self, trace: Trace, attention: Tensor) -> Tensor:
+        """Compute logits for another attention."""
         if attention.ndim == 2:
             return self._assembled(trace.batch, trace.embeddings, attention=attention).logits  # [B, C]
         each = [self.reattend(trace, attention[:, k]) for k in range(attention.shape[1])]
         return torch.stack(each, 1)  # [B, K, C]
 
     def attention_parameters(self) -> Iterable[nn.Parameter]:
+        """Give the parameters that make attention."""
         name = self.pieces.attention
         return self._submodule(name).parameters() if isinstance(name, str) else ()
 
