@@ -38,6 +38,8 @@ def load_data(task: Task, source: Source, limit: Limit, *, raw_text: bool = Fals
         test=_cut(data.test, limit.test),
     )
     _check(limited, limit)
+    if any(example.text is not None for example in limited.test):
+        limited = replace(limited, provenance={**limited.provenance, "texts": "as written"})
     whole, trained_on = fingerprints(limited)
     return replace(limited, fingerprint=whole, training_fingerprint=trained_on, source=source)
 

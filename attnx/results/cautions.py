@@ -88,14 +88,15 @@ def _of_training(results: Sequence[SeedResult]) -> Iterable[Caution]:
 
 
 def _of_length(results: Sequence[SeedResult], data: TaskData, unit: UnitName) -> Iterable[Caution]:
-    """Examples that are longer than the model reads."""
+    """Examples that the model does not read as a whole."""
     unread = results[0].observation.unread
     if unread is not None and unread.any():
         units = sum(len(example.units) for example in data.test)
         yield Caution(
             kind="cut-off",
-            text=f"{int((unread > 0).sum())} of {len(unread)} test examples are longer than the model reads: "
-            f"{int(unread.sum())} of {units} {unit}s were cut off at their ends and have no score",
+            text=f"{int((unread > 0).sum())} of {len(unread)} test examples are longer than the model reads, "
+            f"or have {unit}s that its tokenizer drops or joins: {int(unread.sum())} of {units} {unit}s have "
+            "no score",
         )
 
 

@@ -163,7 +163,8 @@ def test_texts_that_are_too_long_for_the_model_are_counted():
     unread[[3, 5]] = 1
     caution = only(unread=unread)
     assert caution.kind == "cut-off"
-    assert caution.text.startswith("2 of 300 test examples are longer than the model reads: 2 of 600 words")
+    assert caution.text.startswith("2 of 300 test examples are longer than the model reads, or have words")
+    assert caution.text.endswith(": 2 of 600 words have no score")
 
 
 def test_seeds_that_gave_one_model_are_reported():
