@@ -76,7 +76,7 @@ def _drawing(title: str, one: _Map, across: str) -> ReportFigure:
     return ReportFigure(
         f"heat-map-{slug(title)}",
         title,
-        f"By {across}. Darker means higher; each heat map has its own scale."
+        f"By {across}. A stronger colour means a higher value; each heat map has its own scale."
         + (" ≈: the interval includes the random baseline." if chance else ""),
         (left + width + 0.15, height + 0.25 + _room_below(one.columns)),
         partial(_draw, one=one),

@@ -63,6 +63,11 @@ def terms_of(report: Report) -> list[Term]:
             "the same measure for random scores; a useful explanation does better",
         ),
         (
+            any(row.against == "midpoint" for verdict in report.verdicts for row in verdict.rows),
+            "midpoint",
+            "the middle of the range of a measure, used instead of a random baseline",
+        ),
+        (
             True,
             "interval",
             f"a 95 % confidence interval: if the measurement were repeated with {repeated}, 95 of 100 such "
