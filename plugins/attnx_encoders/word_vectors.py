@@ -55,7 +55,7 @@ def find_vectors(name: str, source: Source) -> Path:
         if path.is_file():
             return path
     except OSError as error:  # a folder without permission, or a name that is too long
-        raise DataError(f"embeddings={name}: cannot be read: {error.strerror}.") from error
+        raise DataError(f"Cannot read '{name}' (option embeddings): {error.strerror}.") from error
     if name in DATASETS:
         return source.fetch(name).folder / DATASETS[name]
     raise UsageError(f"embeddings={name}: no such file. Give learned, or a file of word vectors.")

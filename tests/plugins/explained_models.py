@@ -5,9 +5,9 @@ from dataclasses import replace
 from functools import partial
 
 import torch
-from attnx.plugin import AttentionProjection, Example, ImportanceMethod, Model, TaskData, Trace
 from torch import Tensor
 
+from attnx.plugin import AttentionProjection, Example, ImportanceMethod, Model, TaskData, Trace
 from attnx.run.evaluation_mode import evaluating
 from attnx.run.measuring.attribution import Named, attribute, trace_of
 from attnx.testing import ToyModel, toy_data

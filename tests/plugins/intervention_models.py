@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from attnx.plugin import AttentionProjection, Evidence, Example, Importance, Model, TaskData
 from torch import Tensor
 
 from attnx.formulas import Randomness
+from attnx.plugin import AttentionProjection, Evidence, Example, Importance, Model, TaskData
 from attnx.run.evaluation_mode import evaluating
 from attnx.run.measuring.attribution import Named, trace_of
 from attnx.run.measuring.metric_calls import answer_of

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-from attnx.plugin import Conclusion, Corpus
 from torch import Tensor
 from torch.nn import functional as F
 
+from attnx.plugin import Conclusion, Corpus
 from attnx_information.mi_kendall import MiKendall
 from attnx_information.options import MiKendallOptions
 
@@ -22,7 +22,7 @@ def generator(seed: int = 0) -> torch.Generator:
 
 
 def conclude(kept: Kept, attention: Tensor | None = None, repeats: int = 2, **options: Any) -> Conclusion:
-    """What is said of states, shares, logits and places; attention is the shares unless given."""
+    """What mi-kendall reports for states, shares, logits and places; attention is the shares unless given."""
     hidden, shares, logits, place = kept
     metric = MiKendall(MiKendallOptions(repeats=repeats, **options))
     corpus = Corpus(unit_counts=(~shares.isnan()).sum(1))

@@ -48,7 +48,7 @@ def mean_over_draws(model, example, drawn, replaced):
     return np.mean([probabilities(model, example, np.where(replaced, of, rows)) for of in drawn], axis=0)
 
 
-def test_spares_are_background_of_the_test_split_alone(model_and_data):
+def test_spares_are_background_of_the_test_split_only(model_and_data):
     _, data = model_and_data
     spares = set(data.test[0].spares)
     backgrounds = {r for e in data.test for r, known in zip(e.rows, e.rationale, strict=True) if not known}
@@ -59,7 +59,7 @@ def test_spares_are_background_of_the_test_split_alone(model_and_data):
     assert data.train[0].spares is None
 
 
-def test_every_spare_is_drawn_alike_whatever_the_company(model_and_data):
+def test_every_spare_is_equally_likely_in_any_batch(model_and_data):
     model, data = model_and_data
     batch = model.encode(data.test)
     drawn = _drawn_rows(batch, RANDOM, 4000)
@@ -107,7 +107,7 @@ def test_curves_replace_the_top_units_or_all_others(metric, kept, model_and_data
 
 
 def test_it_is_refused_where_no_background_is_known():
-    with pytest.raises(UsageError, match="in the place of others \\('backgrounds'\\)"):
+    with pytest.raises(UsageError, match="can replace others \\('backgrounds'\\)"):
         attnx.evaluate("sdc-text", metrics="comprehensiveness:variant=background", progress=False)
 
 

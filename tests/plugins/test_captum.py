@@ -195,7 +195,7 @@ def test_only_units_have_a_baseline_of_their_own(kind: str) -> None:
 
 
 @every_method
-def test_an_only_unit_gets_a_value(name: str) -> None:
+def test_a_single_unit_gets_a_value(name: str) -> None:
     alone = Example("alone", ("two",), 0)
     trace, found = explain(ToyModel(), [alone, *toy_data().test], method(name, **EXACT.get(name, {})))
     assert found[0, 0] != 0
@@ -222,7 +222,7 @@ def test_the_size_of_a_pass_changes_nothing(name: str, columns: int, monkeypatch
 
 @every_method
 @every_model
-def test_company_order_and_padding_change_nothing(name: str, make: str) -> None:
+def test_results_are_independent_of_batch_order_and_padding(name: str, make: str) -> None:
     """In double precision: in single, a ReLU whose input rounds to the other side of 0 moves a gradient.
 
     Integrated gradients pass enough points for that to happen on some processors.
@@ -240,7 +240,7 @@ def test_company_order_and_padding_change_nothing(name: str, make: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["lime", "kernel-shap", "gradient-shap"])
-def test_a_seed_draws_others_and_leaves_the_generators_alone(name: str) -> None:
+def test_another_seed_gives_other_draws_and_global_generators_are_untouched(name: str) -> None:
     states = torch.random.get_rng_state(), np.random.get_state()[1].copy()  # type: ignore[union-attr]
     _, first = explain(ToyModel(), toy_data().test, method(name))
     _, again = explain(ToyModel(), toy_data().test, method(name))

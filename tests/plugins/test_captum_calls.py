@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from attnx.plugin import Batch, Model, Trace
 from captum import attr
 from captum._utils.models.linear_model import SkLearnLasso
 from captum.attr._core.lime import get_exp_kernel_similarity_function
@@ -14,6 +13,7 @@ from explained_models import MODELS, explain
 from torch import Tensor
 
 from attnx.formulas import Randomness
+from attnx.plugin import Batch, Model, Trace
 from attnx.run.evaluation_mode import evaluating
 from attnx.run.measuring.attribution import trace_of
 from attnx_captum.feature_ablation import FeatureAblation

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 import torch
-from attnx.plugin import Evidence, Example, Importance
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
 from attnx.formulas import Randomness
+from attnx.plugin import Evidence, Example, Importance
 from attnx.testing import ToyModel, check
 from attnx_agreement.kendall import Kendall
 from attnx_agreement.kendall_topk import KendallTopK

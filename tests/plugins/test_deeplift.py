@@ -5,11 +5,11 @@ from functools import partial
 
 import pytest
 import torch
-from attnx.plugin import Example, Model, TaskData
 from explained_models import TEXT, Make, explain, features, words
 from torch import Tensor, nn
 
 from attnx.formulas import Randomness
+from attnx.plugin import Example, Model, TaskData
 from attnx.run.evaluation_mode import evaluating
 from attnx.run.measuring.attribution import Named, attribute, trace_of
 from attnx.testing import ToyModel

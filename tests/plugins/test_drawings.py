@@ -74,7 +74,7 @@ def test_the_drawing_puts_every_point_where_it_was(plane):
     assert np.allclose(left.collections[0].get_offsets(), kept["points"][~foreground])
 
 
-def test_a_plane_is_drawn_of_points_in_a_plane_alone(plane):
+def test_a_plane_is_drawn_only_for_points_in_a_plane(plane):
     data = Digits(DigitsOptions(train=20, dev=10, test=10)).load(Source())
     model = Fcam.build(data, softmax, FcamOptions(channels=2))
     assert looked(PlaneDrawing(), model, data)[0] is None

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 import torch
-from attnx.plugin import Corpus
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import auc, f1_score, precision_recall_curve
 from test_plausibility import evidence, spans
 
+from attnx.plugin import Corpus
 from attnx_plausibility.eraser import Eraser
 from attnx_plausibility.options import EraserOptions
 
@@ -84,7 +84,7 @@ def test_f1_of_means_is_not_the_mean_of_f1():
     assert found["share"] == pytest.approx(1 / 3)
 
 
-def test_equal_scores_are_flattered_by_straight_lines_so_the_area_prefers_nothing():
+def test_straight_lines_favour_equal_scores_so_the_area_has_no_direction():
     found = count([[([0.1] * 4, [True, False, False, False])]])
     assert found["auprc"] == 0.625
     assert next(measure for measure in Eraser.measures if measure.name == "auprc").direction == "none"

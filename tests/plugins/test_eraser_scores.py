@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from attnx.plugin import Batch, Evidence, Example, Model, Trace
 from intervention_models import MODELS, Make, evidence_of, explained, measure, unexplained
 from torch import Tensor
 
 from attnx.formulas import chunks
+from attnx.plugin import Batch, Evidence, Example, Model, Trace
 from attnx.request.spec import validate_options
 from attnx.run.evaluation_mode import evaluating
 from attnx.run.measuring.attribution import trace_of
@@ -44,7 +44,7 @@ def curve(metric: Any, evidence: Evidence) -> Tensor:
 
 
 def probability(model: Model, example: Example, kept: list[int], target: int) -> float:
-    """Of one class, for the example with these units alone, encoded anew."""
+    """Of one class, for the example with only these units, encoded again."""
     fields = {name: getattr(example, name) for name in ("units", "rationale", "rows")}
     changes = {name: old and tuple(old[i] for i in kept) for name, old in fields.items()}
     with evaluating(model):
@@ -73,7 +73,7 @@ def test_curves_are_what_a_loop_over_shortened_examples_gives(make: Make, column
 
 @every_model
 @pytest.mark.parametrize("metric", BOTH)
-def test_a_score_is_the_mean_of_its_curve_and_company_changes_nothing(make: Make, metric: Any) -> None:
+def test_a_score_is_the_mean_of_its_curve_and_independent_of_the_batch(make: Make, metric: Any) -> None:
     model, examples = make()
     evidence = evidence_of(model, examples, seed=2)
     together = measure(metric, evidence)[:, 0]
@@ -98,7 +98,7 @@ def test_shares_are_rounded_up_exactly() -> None:
     assert taken(evidence, (1e-8,)).sum(-1).eq(1).all()  # never none
 
 
-def test_an_only_unit_cannot_be_deleted_and_is_sufficient() -> None:
+def test_a_single_unit_cannot_be_deleted_and_is_sufficient() -> None:
     examples = (Example("alone", ("two",), 0), *toy_data().test)
     for shown in (examples, examples[:1]):
         evidence = evidence_of(NeverEmpty(), shown)
@@ -143,7 +143,7 @@ def test_attention_that_is_the_explanation_is_comprehensive_and_sufficient() -> 
     assert (measure(BOTH[1], worst) > 0.7).all()
 
 
-def test_where_every_unit_says_the_same_none_is_missed() -> None:
+def test_if_all_units_are_redundant_deleting_one_changes_nothing() -> None:
     evidence = evidence_of(*unexplained())
     for metric in BOTH:
         assert (measure(metric, evidence).abs() < 1e-6).all()

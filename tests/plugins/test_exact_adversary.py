@@ -50,7 +50,7 @@ def case(attention: Any, worth: Any, mask: Any = None) -> Evidence:
 
 
 def max_jsd(evidence: Evidence, epsilon: float = 0.01) -> Tensor:
-    """[B], and it is said to be exact."""
+    """[B] the value, which must be marked exact."""
     values = measure(AdversarialAttention(AdversarialAttentionOptions(epsilon=epsilon)), evidence)
     assert (values[:, 1] == 1).all()
     return values[:, 0]
@@ -254,7 +254,7 @@ def test_other_decoders_and_more_classes_get_a_lower_bound(make: Make) -> None:
 
 
 @pytest.mark.parametrize("classifier", ["linear", "mlp"])
-def test_fcam_is_linear_with_a_linear_classifier_alone(classifier: str) -> None:
+def test_fcam_is_linear_only_with_a_linear_classifier(classifier: str) -> None:
     spec = RunSpec.model_validate({"task": "sdc-text", "model": f"fcam:classifier={classifier}"})
     model = Fcam.build(
         toy_data(), ToyModel().projection, FcamOptions.model_validate({"classifier": classifier})

@@ -40,7 +40,7 @@ def build(task, **options):
 
 
 @pytest.mark.parametrize(("task", "options"), BUILDS, ids=str)
-def test_every_build_keeps_the_laws(task, options):
+def test_every_build_passes_the_conformance_tests(task, options):
     check("model", build(task, **options), DATA[task])
 
 

@@ -6,12 +6,12 @@ import math
 import numpy as np
 import pytest
 import torch
-from attnx.plugin import Evidence, Example, Importance
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
 from attnx.formulas import Randomness
+from attnx.plugin import Evidence, Example, Importance
 from attnx.testing import ToyModel
 from attnx_sdc.focus import Focus
 from attnx_sdc.options import FocusOptions
@@ -109,7 +109,7 @@ def test_scores_keep_their_sign_in_focus_and_in_its_curve():
     assert found.curve.tolist() == [[1, 1, 1, 0, 0], [0, 0, 0, 0, 0]]  # .75 of the weight, and none of it
 
 
-def test_no_arrow_of_focus_prefers_a_wrong_explanation():
+def test_no_direction_of_focus_prefers_a_wrong_explanation():
     rows, negated = [[0.9, 0.1]] * 2, [[-0.9, -0.1]] * 2
     answers = [[5.0, -5.0], [-5.0, 5.0]]  # one right, one wrong
     right, wrong = (

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 import torch
-from attnx.plugin import Batch, Example, Options, Trace
 from captum.attr import InputXGradient, Saliency
 from torch import Tensor
 
 from attnx.formulas import Randomness
+from attnx.plugin import Batch, Example, Options, Trace
 from attnx.run.evaluation_mode import evaluating
 from attnx.run.measuring.attribution import Named, attribute, trace_of
 from attnx.testing import ToyModel, check, toy_data

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from attnx.plugin import AttentionProjection, Example, ImportanceMethod, Model, Trace
 from explained_models import MODELS, explain
 from torch import Tensor
 
 from attnx.formulas import attention_without, chunks
+from attnx.plugin import AttentionProjection, Example, ImportanceMethod, Model, Trace
 from attnx.run.evaluation_mode import evaluating
 from attnx.testing import ToyModel, check, toy_data
 from attnx_erasure.hidden_loo import HiddenLeaveOneOut
@@ -214,7 +214,7 @@ def test_attention_without_a_unit_is_on_the_simplex_of_the_others() -> None:
         torch.testing.assert_close(without.sum(-1), torch.ones(without.shape[:2]))
 
 
-def test_an_only_unit_gets_zero() -> None:
+def test_a_single_unit_gets_zero() -> None:
     examples = [Example("alone", ("two",), 0), Example("pair", ("four", "five"), 1)]
     _, found = explain(ToyModel(), examples, HiddenLeaveOneOut(HiddenLeaveOneOutOptions()))
     assert found[0].tolist() == [0, 0]
@@ -249,7 +249,7 @@ def test_laws(name: str) -> None:
 
 @every_model
 @pytest.mark.parametrize("name", list(METHODS))
-def test_company_and_padding_change_nothing(name: str, make: str) -> None:
+def test_results_are_independent_of_batch_and_padding(name: str, make: str) -> None:
     model, data = MODELS[make]()
     _, together = explain(model, data.test, METHODS[name])
     for row, example in enumerate(data.test):

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import scipy.stats
 import torch
-from attnx.plugin import Evidence, Example, Importance
 from torch import Tensor
 
 from attnx.formulas import Randomness
+from attnx.plugin import Evidence, Example, Importance
 from attnx.run.evaluation_mode import evaluating
 from attnx.run.measuring.attribution import trace_of
 from attnx.testing import ToyModel

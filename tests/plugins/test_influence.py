@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 import scipy.stats
 import torch
-from attnx.plugin import Batch, Evidence, Example, Importance, Model, TaskData, Trace
 from text_building import build, read
 from torch import Tensor, nn
 
 from attnx.formulas import Randomness, chunks
+from attnx.plugin import Batch, Evidence, Example, Importance, Model, TaskData, Trace
 from attnx.run.evaluation_mode import evaluating
 from attnx.run.measuring.attribution import Named, attribute, trace_of
 from attnx.testing import ToyModel, check, toy_data
@@ -100,7 +100,7 @@ def test_contextualisation_is_the_mean_entropy_of_the_known_shares() -> None:
     ("mix", "expected"),
     [(lambda p, i: (p == i).float(), 0.0), (lambda p, i: torch.ones_like(p - i, dtype=torch.float32), 1.0)],
 )
-def test_contextualisation_is_0_for_units_alone_and_1_for_a_mean_of_all(mix: Mix, expected: float) -> None:
+def test_contextualisation_is_0_for_separate_units_and_1_for_a_mean_of_all(mix: Mix, expected: float) -> None:
     model = Mixing(mix)
     np.testing.assert_allclose(context(model, trace_and(model, 5, 3)), expected, atol=1e-5)
 
@@ -261,7 +261,7 @@ def test_fast_path_agrees_with_the_slow_one() -> None:
 @pytest.mark.parametrize(
     ("name", "alone"), [("average", True), ("mlp", True), ("cnn", False), ("han", False)]
 )
-def test_encoders_that_read_units_alone_do_not_contextualise(name: str, alone: bool) -> None:
+def test_encoders_that_read_units_separately_do_not_contextualise(name: str, alone: bool) -> None:
     data = texts([6, 4, 9])
     if name == "han":
         sentences = tuple(

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import scipy.stats
 import torch
-from attnx.plugin import Batch, Example, Trace
 from intervention_models import (
     MODELS,
     SENTENCES,
@@ -26,6 +25,7 @@ from scipy.spatial.distance import jensenshannon
 from torch import Tensor
 
 from attnx.formulas import chunks
+from attnx.plugin import Batch, Example, Trace
 from attnx.run.evaluation_mode import evaluating
 from attnx.testing import ToyModel, toy_data
 from attnx_intervention import permutation
@@ -137,9 +137,9 @@ def test_every_permutation_of_the_units_is_as_likely_as_any_other() -> None:
         torch.tensor([[False, True, False, True, True]]),
     )
     draws = torch.rand(1, 6000, 5, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    dealt = permutation._permuted(weights, mask, draws)[0]
-    assert (dealt[:, ~mask[0]] == 0).all()
-    orders, counts = dealt[:, mask[0]].unique(dim=0, return_counts=True)
+    permuted = permutation._permuted(weights, mask, draws)[0]
+    assert (permuted[:, ~mask[0]] == 0).all()
+    orders, counts = permuted[:, mask[0]].unique(dim=0, return_counts=True)
     assert len(orders) == 6
     assert scipy.stats.chisquare(counts.numpy()).pvalue > 0.001
 
@@ -172,7 +172,7 @@ def test_masked_columns_rank_last_however_low_the_units_are() -> None:
 
 
 class Spy(ToyModel):
-    """Fails when anything is encoded anew, and remembers how often it was asked to reattend."""
+    """Fails if anything is encoded again, and counts the calls of reattend."""
 
     asked: tuple[tuple[int, ...], ...] = ()
     sealed = False
@@ -195,7 +195,7 @@ class Spy(ToyModel):
 
 
 @pytest.mark.parametrize("metric", [*REMOVALS, PERMUTATION, ADVERSARY])
-def test_nothing_is_encoded_anew_and_alternatives_go_together(metric: Any) -> None:
+def test_nothing_is_encoded_again_and_alternatives_share_a_call(metric: Any) -> None:
     model = Spy()
     evidence = evidence_of(model, toy_data().test)
     model.sealed = True
@@ -206,7 +206,7 @@ def test_nothing_is_encoded_anew_and_alternatives_go_together(metric: Any) -> No
 
 @every_model
 @pytest.mark.parametrize("metric", [*REMOVALS, PERMUTATION, ADVERSARY])
-def test_company_changes_nothing_on_any_model(make: Make, metric: Any) -> None:
+def test_results_are_independent_of_the_batch_on_any_model(make: Make, metric: Any) -> None:
     model, examples = make()
     together = measure(metric, evidence_of(model, examples, seed=3))
     alone = torch.cat([measure(metric, evidence_of(model, (example,), seed=3)) for example in examples])
@@ -238,7 +238,7 @@ def test_removing_a_unit_without_attention_changes_nothing() -> None:
     assert drawn == {0, 2}
 
 
-def test_an_only_unit_is_undefined_for_removal_and_0_for_the_rest() -> None:
+def test_a_single_unit_is_undefined_for_removal_and_0_otherwise() -> None:
     examples = (Example("alone", ("two",), 0), *toy_data().test[:2])
     for shown in (examples, examples[:1]):
         evidence = evidence_of(ToyModel(), shown)

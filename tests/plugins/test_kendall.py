@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 import scipy.stats
 import torch
-from attnx.plugin import Batch, Evidence, Example, Importance
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
 from attnx.formulas import Randomness, chunks, weighted_tau
+from attnx.plugin import Batch, Evidence, Example, Importance
 from attnx.run.measuring.attribution import trace_of
 from attnx.testing import ToyModel, check
 from attnx_agreement.kendall import Kendall, agreement
@@ -88,7 +88,7 @@ def test_tau_and_p_equal_scipy_for_every_length(ties: bool) -> None:
     assert defined > 60
 
 
-def test_a_reversed_order_is_significant_on_the_other_side_alone() -> None:
+def test_a_reversed_order_is_significant_only_on_the_other_side() -> None:
     order = np.arange(12.0)[None]
     mask = np.ones(order.shape, dtype=bool)
     assert [float(column[0]) for column in agreement(order, order, mask)[1:3]] == [1, 0]
@@ -187,7 +187,7 @@ def test_one_weight_in_forty_reaches_little_and_the_ceiling_says_so() -> None:
     assert values[0, 3] == values[0, 0]
 
 
-def test_padding_would_move_tau_and_is_not_looked_at() -> None:
+def test_padding_would_change_tau_and_is_ignored() -> None:
     rng = np.random.default_rng(0)
     x, y = 1 + rng.random((2, 200, 20))
     padded = [np.pad(scores, ((0, 0), (0, 10))) for scores in (x, y)]
@@ -200,7 +200,7 @@ def test_padding_would_move_tau_and_is_not_looked_at() -> None:
     assert np.array_equal(masked, alone)
 
 
-def test_undefined_for_one_unit_a_constant_score_or_a_number_that_is_none() -> None:
+def test_undefined_for_one_unit_a_constant_score_or_a_non_finite_number() -> None:
     order = torch.arange(3.0)
     x = torch.stack([order, order, torch.zeros(3), order, torch.tensor([0, torch.nan, 1]), order])
     y = torch.stack([order, order, order, torch.ones(3), order, torch.tensor([0, torch.inf, 1])])
@@ -216,7 +216,7 @@ def test_what_is_off_the_mask_may_be_anything() -> None:
     assert agreement(x, x, np.array([[True, True, True, False, False]]))[0] == 1
 
 
-def test_neighbouring_numbers_are_told_apart_and_the_two_zeros_are_not() -> None:
+def test_neighbouring_numbers_differ_and_the_two_zeros_are_equal() -> None:
     """The order rests on the last bits, which the fast sort gives up."""
     rng = np.random.default_rng(4)
     steps, y = rng.integers(-9, 9, (2, 5, 70))

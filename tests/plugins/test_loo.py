@@ -1,4 +1,4 @@
-"""`loo`: against a loop that encodes every shortened example anew, in all its variants."""
+"""`loo`: against a loop that encodes every shortened example again, in all its variants."""
 
 import dataclasses
 from collections.abc import Callable, Iterator
@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 import torch
-from attnx.plugin import Batch, Example, Model, TaskData, Trace
 from torch import Tensor
 
 from attnx.formulas import Randomness, chunks
+from attnx.plugin import Batch, Example, Model, TaskData, Trace
 from attnx.run.evaluation_mode import evaluating
 from attnx.run.measuring.attribution import Named, attribute, trace_of
 from attnx.testing import ToyModel, check, toy_data
@@ -152,7 +152,7 @@ class NeverEmpty(ToyModel):
         return super().run(batch, embeddings, attention=attention)
 
 
-def test_an_only_unit_gets_zero_when_deleted_and_a_value_when_masked() -> None:
+def test_a_single_unit_gets_zero_when_deleted_and_a_value_when_masked() -> None:
     model = NeverEmpty()
     examples = (Example("alone", ("two",), 0), Example("pair", ("four", "five"), 1))
     _, deleted = values(model, examples, RAW)
@@ -218,7 +218,7 @@ def test_a_declared_fast_path_is_used_for_deletion_only() -> None:
     assert torch.equal(values(Fast(), examples, masked)[1], values(ToyModel(), examples, masked)[1])
 
 
-def test_a_confident_model_still_tells_units_apart() -> None:
+def test_a_confident_model_still_distinguishes_units() -> None:
     model = ToyModel()
     with torch.no_grad():
         model.head.mul_(45)
@@ -235,7 +235,7 @@ def test_laws(variant: str, baseline: str, of: str) -> None:
     check("importance", LeaveOneOut(LeaveOneOutOptions(variant=variant, baseline=baseline, of=of)))  # type: ignore[arg-type]
 
 
-def test_deleting_what_attention_passes_over_changes_nothing_at_all() -> None:
+def test_deleting_units_without_attention_changes_nothing() -> None:
     torch.manual_seed(0)
     rng = np.random.default_rng(0)
     words = [f"w{i}" for i in range(200)]

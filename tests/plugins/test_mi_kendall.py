@@ -47,7 +47,7 @@ def test_correction_takes_away_the_bias_of_a_useless_rank() -> None:
     assert np.mean([run["mi-top-corrected"] for run in runs]) == pytest.approx(0, abs=bias / 5)
 
 
-def test_independent_states_seem_to_tell_the_output_until_corrected() -> None:
+def test_independent_states_seem_informative_until_corrected() -> None:
     plug_in, corrected = [], []
     for seed in range(8):
         g = generator(seed)
@@ -187,7 +187,7 @@ def test_the_papers_number_of_clusters_is_the_smallest_without_single_examples()
     assert named(conclude(clouds(), clusters="paper"))["clusters"] == 50
 
 
-def test_an_example_that_is_always_alone_leaves_the_paper_without_a_number() -> None:
+def test_an_example_always_in_its_own_cluster_leaves_no_valid_number_of_clusters() -> None:
     kept = clouds()
     kept[0][7, 1] = 1e6
     found = named(conclude(kept, clusters="paper"))

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from attnx.plugin import Corpus, Evidence, Example, Importance
 from torch import Tensor
 
 from attnx.formulas import Randomness
+from attnx.plugin import Corpus, Evidence, Example, Importance
 from attnx.run.evaluation_mode import evaluating
 from attnx.run.measuring.attribution import trace_of
 from attnx.testing import ToyModel

@@ -2,11 +2,11 @@
 
 import pytest
 import torch
-from attnx.plugin import ImportanceMethod
 from explained_models import MODELS, explain
 from retraining_labs import carry_out, spec
 
 from attnx.host.catalog import Catalog
+from attnx.plugin import ImportanceMethod
 from attnx.request.resolve import find_part
 from attnx.request.spec import Choice
 from attnx.testing import check
@@ -33,7 +33,7 @@ def test_jain_and_wallace_by_name(name: str, spelled: str, usual: str) -> None:
     check("importance", method(name))
 
 
-def test_an_adversary_of_one_kind_is_trained_alone() -> None:
+def test_only_the_chosen_kind_of_adversary_is_trained() -> None:
     study = "adversarial-model:divergences=0.1,adversaries=unfrozen"
     report = carry_out(Catalog.installed(), study, spec(training={"epochs": 1}))
     kinds = {finding.setting.partition(",")[0] for finding in report.findings}

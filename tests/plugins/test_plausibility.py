@@ -169,7 +169,7 @@ def test_a_fraction_is_a_share_of_the_units_of_each_example():
 
 
 @pytest.mark.parametrize("options", [{"fraction": 0.3}, {"overlap": 1.0}])
-def test_it_keeps_the_laws_of_metrics(options):
+def test_it_passes_the_conformance_tests_of_metrics(options):
     check("metric", Plausibility(PlausibilityOptions(**options)))
 
 

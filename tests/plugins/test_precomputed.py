@@ -116,26 +116,26 @@ def test_a_number_that_is_not_finite_is_named(write: Write, bad: float, tmp_path
 
 
 @pytest.mark.parametrize("bad", [["a", "b"], 3, [[1, 2]], [[1], [2, 3]], None, [True, False], ["1", "2"]])
-def test_scores_that_are_no_list_of_numbers_are_named(bad: Any, tmp_path: Path) -> None:
+def test_scores_that_are_not_a_list_of_numbers_are_named(bad: Any, tmp_path: Path) -> None:
     path = write_jsonl(tmp_path, {"toy-0": bad})
     with pytest.raises(DataError, match=rf"^{path}: the scores of example 'toy-0' must be a list of numbers"):
         precomputed(path)
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
-        ("[1, 2]", ": a JSON object is needed, not a list"),
+        ("[1, 2]", ": expected a JSON object, found a list"),
         ('{"id": "x"}', ": expected"),
         ('{"scores": [1]}', ": expected"),
-        ("{", ", column 2: not JSON"),
-        ("3", ": a JSON object is needed, not a int"),
+        ("{", ", column 2: not valid JSON"),
+        ("3", ": expected a JSON object, found a int"),
     ],
 )
-def test_a_line_of_another_form_is_named_by_its_number(line: str, said: str, tmp_path: Path) -> None:
+def test_a_line_of_another_form_is_named_by_its_number(line: str, message: str, tmp_path: Path) -> None:
     path = write_jsonl(tmp_path, {"toy-0": [1]})
     path.write_text(path.read_text() + line + "\n")
-    with pytest.raises(DataError, match=rf"^'{path}', line 2{said}"):
+    with pytest.raises(DataError, match=rf"^'{path}', line 2{message}"):
         precomputed(path)
 
 
@@ -160,7 +160,7 @@ def test_a_damaged_file_is_named(name: str, content: bytes | str, tmp_path: Path
         precomputed(path)
 
 
-def test_a_single_array_is_no_npz_file(tmp_path: Path) -> None:
+def test_a_single_array_is_not_an_npz_file(tmp_path: Path) -> None:
     np.save(tmp_path / "scores.npy", np.zeros(3))
     path = (tmp_path / "scores.npy").rename(tmp_path / "scores.npz")
     with pytest.raises(DataError, match=rf"^{path} cannot be read as an NPZ file"):
@@ -175,12 +175,12 @@ def test_an_array_of_objects_is_not_unpickled(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "said"),
+    ("file", "message"),
     [("absent.jsonl", "does not point to a file"), ("scores.csv", "end in .jsonl, .jsonl.gz or .npz")],
 )
-def test_a_file_that_cannot_serve_is_refused_before_the_run(file: str, said: str, tmp_path: Path) -> None:
+def test_a_file_that_cannot_serve_is_refused_before_the_run(file: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "scores.csv").write_text("")
-    with pytest.raises(UsageError, match=rf"option 'file' of importance 'precomputed': .*{said}"):
+    with pytest.raises(UsageError, match=rf"option 'file' of importance 'precomputed': .*{message}"):
         validate_options(PrecomputedOptions, {"file": str(tmp_path / file)}, "importance 'precomputed'")
 
 

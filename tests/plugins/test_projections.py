@@ -30,7 +30,7 @@ thresholded = pytest.mark.parametrize(("case", "peer"), PEERS.items(), ids=PEERS
 
 
 def make(case: str, training: bool = False) -> Any:
-    """A projection from NAME or NAME:key=value, in evaluation mode unless told."""
+    """A projection from NAME or NAME:key=value, in evaluation mode by default."""
     choice = Choice.parse(case)
     card = CARDS[choice.name]
     options = [validate_options(resolve_name(card.options), choice.options, case)] if card.options else []
@@ -274,7 +274,7 @@ def test_gumbel_noise_is_drawn_in_training_only_and_by_torchs_seed() -> None:
     assert torch.equal(gumbel.eval()(scores, mask), make("softmax:temperature=0.8")(scores, mask))
 
 
-def test_gumbel_average_is_that_of_training_noise_and_leaves_torchs_seed_alone() -> None:
+def test_gumbel_average_is_that_of_training_noise_and_does_not_touch_torchs_seed() -> None:
     scores, mask = vector(0, 1, -1, 2), torch.tensor([True, True, True, False])
     torch.manual_seed(0)
     drawn = make("gumbel-softmax", training=True)(scores.expand(100_000, 4), mask.expand(100_000, 4)).mean(0)
@@ -286,7 +286,7 @@ def test_gumbel_average_is_that_of_training_noise_and_leaves_torchs_seed_alone()
     assert torch.equal(torch.get_rng_state(), state)
 
 
-def test_gumbel_average_keeps_the_luck_of_a_column_small() -> None:
+def test_gumbel_average_favours_no_column_much() -> None:
     attention = project("gumbel-softmax:draws=256", *[0.0] * 40)
     assert close(attention * 40, torch.ones(40), 0.35)  # independent draws: 0.4 and more
 

@@ -53,7 +53,7 @@ def sentences(example: Example) -> list[tuple[tuple[str, ...], bool]]:
     return found
 
 
-def test_a_question_sees_what_was_told_before_it(tmp_path: Path) -> None:
+def test_a_question_sees_only_earlier_sentences(tmp_path: Path) -> None:
     data = babi(tmp_path, dev=30)
     assert data.label_names == ("bathroom", "hallway")
     first, second = data.test[:2]
@@ -80,7 +80,7 @@ def test_only_the_last_sentences_can_be_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("Mary moved.\n", "line 1: expected a number, a space and a sentence"),
         (
@@ -92,10 +92,10 @@ def test_only_the_last_sentences_can_be_kept(tmp_path: Path) -> None:
         ("1 Mary moved to the attic.\n2 Where is Mary?\tattic\t1\n", "'attic' of question test-000002"),
     ],
 )
-def test_a_damaged_file_is_said_in_one_line(text: str, said: str, tmp_path: Path) -> None:
+def test_a_damaged_file_is_reported_in_one_line(text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(DataError) as refused:
         babi(tmp_path, test=text)
-    assert said in str(refused.value)
+    assert message in str(refused.value)
 
 
 def test_a_missing_kind_is_named(tmp_path: Path) -> None:
@@ -113,16 +113,16 @@ def test_the_published_files_have_their_published_sizes() -> None:
         assert len(data.label_names) == 6
         assert {sum(marked for _, marked in sentences(e)) for e in data.test} == {facts}
     for example in one.test:  # the sentence that supports the answer ends with it
-        (told,) = [words for words, marked in sentences(example) if marked]
-        assert told[-1] == one.label_names[example.label]
+        (supporting,) = [words for words, marked in sentences(example) if marked]
+        assert supporting[-1] == one.label_names[example.label]
 
 
-def answer(told: list[tuple[str, ...]], question: tuple[str, ...]) -> str | None:
+def answer(story: list[tuple[str, ...]], question: tuple[str, ...]) -> str | None:
     """The answer of a reader who follows the story word by word."""
     place: dict[str, str] = {}
     holder: dict[str, str] = {}
     been: dict[str, list[str]] = {}
-    for words in told:
+    for words in story:
         person, last = words[0], words[-1]
         verb = " ".join(words[1:-2])
         if last in PLACES:
@@ -150,12 +150,12 @@ def answer(told: list[tuple[str, ...]], question: tuple[str, ...]) -> str | None
 def test_generated_answers_follow_from_the_story_and_from_its_supporting_sentences(facts: int) -> None:
     data = GeneratedStories(GeneratedOptions(facts=facts, train=120, dev=6, test=6)).load(Source())
     for example in data.train:
-        told = sentences(example)
+        story = sentences(example)
         right = data.label_names[example.label]
-        supporting = [words for words, marked in told if marked]
+        supporting = [words for words, marked in story if marked]
         assert example.query is not None
         assert len(supporting) == facts
-        assert answer([words for words, _ in told], example.query) == right
+        assert answer([words for words, _ in story], example.query) == right
         assert answer(supporting, example.query) == right
         for left_out in range(facts):  # none of them can be spared
             rest = [words for n, words in enumerate(supporting) if n != left_out]
@@ -163,7 +163,7 @@ def test_generated_answers_follow_from_the_story_and_from_its_supporting_sentenc
     assert set(Counter(e.label for e in data.train).values()) == {20}
 
 
-def test_another_seed_tells_other_stories_and_the_same_seed_the_same() -> None:
+def test_another_seed_gives_other_stories_and_the_same_seed_the_same() -> None:
     first, again, other = (
         GeneratedStories(GeneratedOptions(train=12, dev=6, test=6, seed=seed)).load(Source())
         for seed in (0, 0, 1)
@@ -172,7 +172,7 @@ def test_another_seed_tells_other_stories_and_the_same_seed_the_same() -> None:
     assert first.train != other.train
 
 
-def test_generated_stories_keep_the_laws_of_tasks() -> None:
+def test_generated_stories_pass_the_conformance_tests() -> None:
     check("task", GeneratedStories(GeneratedOptions(facts=3)))
 
 

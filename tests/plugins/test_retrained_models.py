@@ -1,4 +1,4 @@
-"""Guided models, adversaries, and models of which a part is trained anew."""
+"""Guided models, adversaries, and models of which a part is trained again."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def catalog() -> Catalog:
 # A model and its guide.
 
 
-def test_guided_models_keep_every_law() -> None:
+def test_guided_models_pass_the_conformance_tests() -> None:
     check("model", Guided(build("mlp"), build("bilstm"), toy_data()), toy_data())
     check("model", Guided(ToyModel(), ToyModel(), toy_data()), toy_data())
     han = [build("han", sentence_data(), words=kind) for kind in ("gru", "conv")]
@@ -94,7 +94,7 @@ def test_guide_with_other_numbers_for_words_is_refused(other: dict[str, Any]) ->
         Guided(build("mlp", rare), build("bilstm", rare, **other), rare)
 
 
-def test_guidance_by_what_decides_helps_a_model_that_reads_each_unit_alone(catalog: Catalog) -> None:
+def test_guidance_by_deciding_units_helps_a_model_that_reads_units_separately(catalog: Catalog) -> None:
     asked = spec("sdc-2d:train=300,dev=100,test=300", model="fcam-mlp:focus=linear", training={"epochs": 40})
     lab = make_lab(catalog, "guided-mlp:model=fcam-mlp", asked)
 
@@ -168,7 +168,7 @@ def test_loss_has_a_finite_gradient_under_sparse_attention(catalog: Catalog, dis
     assert all(p.grad is None or p.grad.isfinite().all() for p in model.parameters())
 
 
-def test_frozen_adversary_changes_its_attention_alone(catalog: Catalog) -> None:
+def test_frozen_adversary_changes_only_its_attention(catalog: Catalog) -> None:
     lab = make_lab(catalog, "adversarial-model", spec())
     base = lab.model(0)
     before = weights(base)
@@ -180,15 +180,15 @@ def test_frozen_adversary_changes_its_attention_alone(catalog: Catalog) -> None:
     assert not torch.equal(everything.state_dict()["decoder.weight"], before["decoder.weight"])
 
 
-def test_frozen_adversary_starts_beside_the_model_where_the_loss_has_a_slope(
+def test_frozen_adversary_starts_near_the_model_where_the_loss_has_a_gradient(
     catalog: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Lab, "train", lambda _, model, *__, **___: model)
     lab = make_lab(catalog, "adversarial-model", spec())
     base: Any = lab.model(0)
     copy: Any = copy_of(lab, base, 0, new_attention=False)
-    beside: Any = frozen(lab, base, 0, AdversarialModelOptions(), 1.0)
-    near = zip(beside.parameters(), base.parameters(), strict=True)
+    adversary: Any = frozen(lab, base, 0, AdversarialModelOptions(), 1.0)
+    near = zip(adversary.parameters(), base.parameters(), strict=True)
     assert all(torch.allclose(a, b, rtol=0.1, atol=0.1) for a, b in near)
     loss = Away(base.double(), "kl", 1.0)  # in double precision, so that rounding is no slope
     batch = base.encode(lab.data.train[:16])
@@ -197,7 +197,7 @@ def test_frozen_adversary_starts_beside_the_model_where_the_loss_has_a_slope(
             slope.abs().max().item()
             for slope in torch.autograd.grad(loss(model, batch), list(model.attention_parameters()))
         )
-        for model in (copy.double(), beside.double())
+        for model in (copy.double(), adversary.double())
     ]
     assert slopes[0] < 1e-12
     assert slopes[1] > 1e-6
@@ -245,7 +245,7 @@ def test_guided_mlp_finds_the_adversary_of_the_adversarial_study(
 # Fixed representation and fixed attention.
 
 
-def test_fixed_representation_trains_new_attention_alone(catalog: Catalog) -> None:
+def test_fixed_representation_trains_only_new_attention(catalog: Catalog) -> None:
     lab = make_lab(catalog, "fixed-representation", spec())
     trained = lab.model(0)
     model = copy_of(lab, trained, 0, new_attention=True)

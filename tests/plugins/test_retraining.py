@@ -132,7 +132,7 @@ def test_information_studies_say_that_their_metric_is_missing(
 # Uniform attention.
 
 
-def test_attention_is_worth_much_where_one_segment_decides(catalog: Catalog) -> None:
+def test_attention_gains_accuracy_if_one_segment_decides(catalog: Catalog) -> None:
     asked = spec("sdc-2d:train=600,dev=100,test=200", model="fcam-mlp", training={"epochs": 60})
     report = carry_out(catalog, "uniform-attention", asked)
     gap = value(report, "gap", "accuracy")
@@ -141,7 +141,7 @@ def test_attention_is_worth_much_where_one_segment_decides(catalog: Catalog) -> 
     assert gap.mean == pytest.approx(both[0] - both[1])
 
 
-def test_attention_is_worth_nothing_where_the_average_decides(catalog: Catalog) -> None:
+def test_attention_gains_nothing_if_the_average_decides(catalog: Catalog) -> None:
     asked = spec(
         "sdc-error-mode-3:test=200", model="fcam-linear-relu", training={"epochs": 250, "learning_rate": 0.03}
     )

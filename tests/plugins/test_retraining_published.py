@@ -1,4 +1,4 @@
-"""Published values stand beside the findings they belong to, and no others."""
+"""Published values are shown for the findings they belong to, and no others."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from attnx.plugin import Finding, Source
 
 from attnx.errors import PluginError
 from attnx.host.catalog import Catalog
+from attnx.plugin import Finding, Source
 from attnx.progress import Progress
 from attnx.registry.experiments import Claim, Experiment
 from attnx.registry.schema import parse_registry
@@ -45,7 +45,7 @@ def published(
     return found.published
 
 
-def test_published_values_stand_beside_the_same_task_and_model(catalog: Catalog) -> None:
+def test_published_values_are_shown_for_the_same_task_and_model(catalog: Catalog) -> None:
     assert published(catalog, "meister-table-3", "accuracy", task="20news") == 0.91
     assert published(catalog, "meister-table-2", "entropy of gradient") == -0.866
     sparse = published(catalog, "meister-table-2", "entropy of gradient", projection="sparsemax")
@@ -56,7 +56,7 @@ def test_published_values_stand_beside_the_same_task_and_model(catalog: Catalog)
     assert published(catalog, "wen-table-3", "tvd") == 0.072  # 0.036 of half our TVD
 
 
-def test_a_value_of_several_models_stands_beside_any_of_them_and_no_others(catalog: Catalog) -> None:
+def test_a_value_of_several_models_is_shown_for_each_of_them_and_no_others(catalog: Catalog) -> None:
     gains = [catalog, "wen-table-5", "share that gains"]
     assert published(*gains, "bilstm-dot", "mlp-dot") == pytest.approx(19 / 21)
     assert published(*gains, "bilstm-add") == pytest.approx(20 / 21)
@@ -76,7 +76,7 @@ def test_a_value_of_several_models_stands_beside_any_of_them_and_no_others(catal
         {"projection": "sparsemax"},
     ],
 )
-def test_nothing_is_published_beside_another_task_model_or_projection(
+def test_no_published_value_is_shown_for_another_task_model_or_projection(
     catalog: Catalog, other: dict[str, str]
 ) -> None:
     assert published(catalog, "wen-table-2", "fixed attention", **other) is None
@@ -119,26 +119,26 @@ def holds(experiment: Experiment, claim: Claim) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("claim", "said"),
+    ("claim", "message"),
     [
         ("{says: No., column: c}", "one of above, below, greater and higher"),
         ("{says: No., column: c, above: 0, below: 1}", "one of above, below, greater and higher"),
-        ("{says: No., above: 0}", "about a column"),
-        ("{says: No., column: d, above: 0}", "'d' is not one of its columns"),
-        ("{says: No., column: c, higher: [r], than: [s]}", "'s' is not one of its rows"),
-        ("{says: No., column: c, higher: [r]}", "give both higher and than"),
-        ("{says: No., column: c, rows: [s], above: 0}", "'s' is not one of its rows"),
+        ("{says: No., above: 0}", "a claim needs a column"),
+        ("{says: No., column: d, above: 0}", "'d' is not a column of the experiment"),
+        ("{says: No., column: c, higher: [r], than: [s]}", "'s' is not a row of the experiment"),
+        ("{says: No., column: c, higher: [r]}", "higher and than belong together"),
+        ("{says: No., column: c, rows: [s], above: 0}", "'s' is not a row of the experiment"),
     ],
 )
-def test_a_claim_that_says_nothing_is_refused(claim: str, said: str) -> None:
+def test_a_claim_that_says_nothing_is_refused(claim: str, message: str) -> None:
     table = (
         f"{{summary: A., source: B, columns: {{c: {{measure: m}}}}, rows: {{r: {{}}}}, claims: [{claim}]}}"
     )
-    with pytest.raises(PluginError, match=said):
+    with pytest.raises(PluginError, match=message):
         parse_registry(f"schema: 1\nexperiments: {{t: {table}}}", "here")
 
 
-def test_an_adversary_of_wen_stands_beside_their_lambda_on_our_scale_alone(
+def test_values_of_wen_are_shown_only_at_their_lambda_on_our_scale(
     catalog: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Theirs is 5.25e-4 with a TVD of half of ours for two classes: .036 is .072 here."""

@@ -125,17 +125,17 @@ def damage_missing(folder):
 
 
 @pytest.mark.parametrize(
-    ("damage", "said"),
+    ("damage", "message"),
     [
         (damage_png, "data_batch_3.png' does not decode as a picture"),
         (damage_labels, "Cannot read the labels"),
         (damage_missing, "cifar10"),
     ],
 )
-def test_damaged_files_are_named(tmp_path, halves, damage, said):
+def test_damaged_files_are_named(tmp_path, halves, damage, message):
     write_png(tmp_path, halves)
     damage(tmp_path)
-    with pytest.raises(DataError, match=said):
+    with pytest.raises(DataError, match=message):
         load(tmp_path)
 
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import torch
-from attnx.plugin import AttentionProjection, Example, TaskData, Trace
 
+from attnx.plugin import AttentionProjection, Example, TaskData, Trace
 from attnx.run.evaluation_mode import evaluating
 from attnx.testing import toy_data
 from attnx.testing.toy import ToySoftmax
@@ -43,7 +43,7 @@ MODELS: dict[str, tuple[type[AttentionClassifier[Any]], type[ClassifierOptions]]
 def build(
     name: str, data: TaskData | None = None, projection: AttentionProjection | None = None, **options: Any
 ) -> Any:
-    """A small untrained model whose words differ enough to be told apart."""
+    """A small untrained model whose words differ clearly."""
     model, options_class = MODELS[name]
     torch.manual_seed(0)
     built = model.build(data or toy_data(), projection or ToySoftmax(), options_class(**{**SMALL, **options}))

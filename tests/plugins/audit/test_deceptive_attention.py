@@ -74,7 +74,7 @@ def test_a_plain_run_has_the_same_deceived_model() -> None:
 
 
 @pytest.mark.parametrize(
-    ("study", "task", "said"),
+    ("study", "task", "message"),
     [
         ("deceptive-attention", f"{TASK},labels=permuted", "needs known important units"),
         ("deceptive-attention:metrics=comprehensivness", TASK, "Did you mean 'comprehensiveness'"),
@@ -82,6 +82,6 @@ def test_a_plain_run_has_the_same_deceived_model() -> None:
         ("deceptive-attention:penalties=1+1", TASK, "given twice"),
     ],
 )
-def test_what_cannot_be_studied_is_refused_before_training(study: str, task: str, said: str) -> None:
-    with pytest.raises(UsageError, match=said):
+def test_what_cannot_be_studied_is_refused_before_training(study: str, task: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         attnx.study(study, task, READER, training=TRAINING, progress=False)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from attnx.plugin import Example, Trace
 
 from attnx.formulas import Randomness
+from attnx.plugin import Example, Trace
 from attnx.run.evaluation_mode import evaluating
 from attnx.run.measuring.attribution import trace_of
 from attnx.testing import ToyModel

@@ -53,7 +53,7 @@ def p_values(found: list[tuple[set[str], int]]) -> dict[str, float]:
 @every_task
 @settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
-def test_a_text_read_as_the_other_label_differs_in_deciding_words_alone(name: str, seed: int) -> None:
+def test_a_text_with_the_other_label_differs_only_in_deciding_words(name: str, seed: int) -> None:
     task, options = TASKS[name]
     text = task(options()).write(np.random.default_rng(seed))
     one, other = (read_as(text, label, label, "it") for label in (0, 1))
@@ -63,7 +63,7 @@ def test_a_text_read_as_the_other_label_differs_in_deciding_words_alone(name: st
 
 
 @every_task
-def test_no_other_word_tells_the_label(name: str) -> None:
+def test_no_other_word_reveals_the_label(name: str) -> None:
     data = load(name, train=3000, dev=2, test=2)
     others = p_values([({*words(example, deciding=False)}, example.label) for example in data.train])
     assert len(others) > 30
@@ -115,7 +115,7 @@ def test_the_seed_of_the_data_decides_its_texts(name: str) -> None:
     assert first.train != other.train
 
 
-def test_every_pronoun_and_title_tells_the_label_by_itself() -> None:
+def test_every_pronoun_and_title_determines_the_label() -> None:
     tell = [{pair[label] for pair in (*PRONOUNS.values(), TITLES)} for label in (0, 1)]
     assert not tell[0] & tell[1]
     data = load("pronouns", train=400)
@@ -131,7 +131,7 @@ def polarities(pairs: Iterable[tuple[str, str]]) -> dict[str, int]:
     return {word: label for pair in pairs for label, word in enumerate(pair)}
 
 
-def test_things_are_judged_in_words_of_their_own() -> None:
+def test_each_thing_is_judged_in_its_own_words() -> None:
     lists = [polarities(pairs).keys() for pairs in (FEELINGS, *OTHERS.values())]
     everything = [word for words_of_one in lists for word in words_of_one]
     assert len(everything) == len(set(everything)) == sum(2 * len(p) for p in (FEELINGS, *OTHERS.values()))
@@ -145,7 +145,7 @@ def test_the_sentence_about_the_film_decides_and_no_other(distractors: int, feel
         of_film if feelings == "shared" else polarities([p for pairs in OTHERS.values() for p in pairs])
     )
     data = load("distractors", train=600, distractors=distractors, feelings=feelings)
-    said_elsewhere = []
+    feelings_elsewhere = []
     for example in data.train:
         sentences = [sentence.split() for sentence in " ".join(example.units).split(" .") if sentence]
         assert len(sentences) == distractors + 1
@@ -158,9 +158,9 @@ def test_the_sentence_about_the_film_decides_and_no_other(distractors: int, feel
             if other is not film:
                 assert len(set(other) & {*OTHER_TOPICS}) == 1
                 (feeling,) = {polarity[word] for word in other if word in polarity}
-                said_elsewhere.append((feeling, example.label))
-    agree = np.mean([feeling == label for feeling, label in said_elsewhere])
-    assert abs(agree - 0.5) < 4 * 0.5 / len(said_elsewhere) ** 0.5
+                feelings_elsewhere.append((feeling, example.label))
+    agree = np.mean([feeling == label for feeling, label in feelings_elsewhere])
+    assert abs(agree - 0.5) < 4 * 0.5 / len(feelings_elsewhere) ** 0.5
 
 
 @every_task

@@ -19,24 +19,24 @@ from attnx_projections.options import EntmaxOptions
 
 @pytest.mark.parametrize("scorer", SCORERS)
 @pytest.mark.parametrize("name", MODELS)
-def test_model_keeps_every_law(name: str, scorer: str) -> None:
+def test_model_passes_the_conformance_tests(name: str, scorer: str) -> None:
     check("model", build(name, scorer=scorer))
 
 
 @pytest.mark.parametrize("scorer", SCORERS)
 @pytest.mark.parametrize("name", [name for name in MODELS if name != "han"])
-def test_model_keeps_every_law_with_queries(name: str, scorer: str) -> None:
+def test_model_passes_the_conformance_tests_with_queries(name: str, scorer: str) -> None:
     data = with_queries(toy_data())
     check("model", build(name, data, scorer=scorer), data)
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS if name != "han"])
-def test_model_keeps_every_law_without_boundaries(name: str) -> None:
+def test_model_passes_the_conformance_tests_without_boundaries(name: str) -> None:
     check("model", build(name, boundaries=False))
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_a_text_alone_has_the_logits_it_has_in_a_batch(name: str) -> None:
+def test_a_single_text_has_the_same_logits_as_in_a_batch(name: str) -> None:
     rng = np.random.default_rng(0)
     texts = [
         Example(str(i), tuple(rng.choice(["one", "two", "three", "four", "five", "."], size=n)), i % 2)
@@ -46,7 +46,7 @@ def test_a_text_alone_has_the_logits_it_has_in_a_batch(name: str) -> None:
     together = read(model, texts).logits
     alone = torch.cat([read(model, [text]).logits for text in texts])
     torch.testing.assert_close(together, alone, atol=1e-5, rtol=1e-5)
-    assert float(together.std(0).min()) > 1e-3, "the texts are told apart"
+    assert float(together.std(0).min()) > 1e-3, "the texts have different outputs"
 
 
 @pytest.mark.parametrize("options", [{}, {"boundaries": False}], ids=["boundaries", "words only"])

@@ -87,7 +87,7 @@ def _encoders() -> Iterator[tuple[str, Encoder]]:
 
 
 @pytest.mark.parametrize(("name", "encoder"), list(_encoders()), ids=lambda value: str(value)[:14])
-def test_states_are_those_of_the_text_alone_whatever_padding_holds(name: str, encoder: Encoder) -> None:
+def test_states_depend_on_the_text_only_and_not_on_padding(name: str, encoder: Encoder) -> None:
     lengths = torch.tensor([9, 4, 1, 7])
     vectors = torch.randn(4, 9, 6)  # noise beyond the lengths too
     states, summaries = encoder(vectors, lengths), encoder.summary(encoder(vectors, lengths), lengths)
@@ -160,7 +160,7 @@ def test_an_even_kernel_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("name", "activation"), [("mlp", torch.relu), ("average", torch.tanh)])
-def test_unitwise_encoders_read_each_word_alone(name: str, activation: Any) -> None:
+def test_unitwise_encoders_read_each_word_separately(name: str, activation: Any) -> None:
     model: Any = build(name)
     trace = read(model, toy_data().test[:1])
     linear = model.encoder.layer[0]

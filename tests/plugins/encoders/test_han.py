@@ -16,7 +16,7 @@ from attnx_encoders.sentences import in_sentences
 
 @pytest.mark.parametrize("words", ["gru", "conv", "none"])
 @pytest.mark.parametrize("sentences", ["gru", "conv", "none"])
-def test_han_keeps_every_law_at_any_levels(words: str, sentences: str) -> None:
+def test_han_passes_the_conformance_tests_at_any_levels(words: str, sentences: str) -> None:
     data = sentence_data()
     check("model", build("han", data, words=words, sentences=sentences), data)
 
@@ -35,7 +35,7 @@ def test_units_of_a_han_are_sentences() -> None:
     assert batch.rationale[1].isnan().all()
 
 
-def test_a_word_with_a_space_in_it_is_no_sentence() -> None:
+def test_a_word_with_a_space_in_it_is_not_a_sentence() -> None:
     words = ("we", "saw", "new york", ".", "then", "we", "left", ".")
     found = in_sentences(Example("trip", words, 0), longest=60)
     assert found.units == ("we saw new york .", "then we left .")

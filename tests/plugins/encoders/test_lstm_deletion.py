@@ -1,4 +1,4 @@
-"""Deletions by reuse of LSTM states equal reading the shorter text anew."""
+"""Deletions by reuse of LSTM states equal reading the shorter text again."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from attnx.plugin import Example, TaskData
 from text_building import SCORERS, build, read
 
+from attnx.plugin import Example, TaskData
 from attnx.run.evaluation_mode import evaluating
 from attnx_encoders import lstm_deletion
 from attnx_projections.entmax import Entmax
@@ -61,10 +61,10 @@ def assert_equals_reading_anew(model: Any, data: TaskData) -> None:
     for row, example in enumerate(data.test):
         for unit in range(len(example.units)):
             shorter = replace(example, units=example.units[:unit] + example.units[unit + 1 :])
-            anew = read(model, [shorter]).logits[0]
+            again = read(model, [shorter]).logits[0]
             column = int((trace.batch.unit_index[row] == unit).nonzero())
-            torch.testing.assert_close(fast[row, column], anew, atol=TOLERANCE, rtol=TOLERANCE)
-            moved = max(moved, float((anew - trace.logits[row]).abs().max()))
+            torch.testing.assert_close(fast[row, column], again, atol=TOLERANCE, rtol=TOLERANCE)
+            moved = max(moved, float((again - trace.logits[row]).abs().max()))
     assert moved > 100 * TOLERANCE, "deletions change the output by far more than the tolerance"
 
 
@@ -109,8 +109,8 @@ def test_deletion_is_exact_in_double_precision() -> None:
         fast = model.without_each(model.run(batch, model.embed(batch)))
         shorter = replace(data.test[0], units=data.test[0].units[:3] + data.test[0].units[4:])
         batch = model.encode([shorter])
-        anew = model.run(batch, model.embed(batch)).logits
-    torch.testing.assert_close(fast[0, 4], anew[0], atol=1e-12, rtol=1e-12)
+        again = model.run(batch, model.embed(batch)).logits
+    torch.testing.assert_close(fast[0, 4], again[0], atol=1e-12, rtol=1e-12)
 
 
 def test_a_text_without_words_does_not_disturb_the_others() -> None:

@@ -67,8 +67,8 @@ def test_captions_are_true_of_their_pictures():
     for _ in range(50):
         scene = draw_scene(rng, 40, 3)
         words = [word for word, _ in scene.caption]
-        said = [thing for word, thing in scene.caption if word in SHAPES]
-        first, second = said
+        described = [thing for word, thing in scene.caption if word in SHAPES]
+        first, second = described
         assert (words[1], words[2]) == (first.colour, first.shape)
         assert (words[-2], words[-1]) == (second.colour, second.shape)
         (x1, y1), (x2, y2) = first.centre, second.centre
@@ -108,7 +108,7 @@ def test_the_words_so_far_decide_where_it_looks(model, data):
     assert not torch.allclose(trace.scores[0], trace.scores[1])
 
 
-def test_the_captioner_keeps_the_laws_of_a_model(model, data):
+def test_the_captioner_passes_the_conformance_tests(model, data):
     check("model", model, data)
 
 

@@ -64,16 +64,16 @@ def test_coco_takes_features_computed_elsewhere(coco, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("damage", "said"),
+    ("damage", "message"),
     [
         (lambda f: (f / "annotations" / "instances_val2017.json").unlink(), "no annotations/instances_val"),
         (lambda f: (f / "annotations" / "captions_val2017.json").write_text("{"), "cannot be read as JSON"),
         (lambda f: [p.write_bytes(b"no") for p in (f / "val2017").iterdir()], "does not decode as an image"),
     ],
 )
-def test_coco_folders_that_lack_something_are_refused(coco, damage, said):
+def test_coco_folders_that_lack_something_are_refused(coco, damage, message):
     damage(coco)
-    with pytest.raises(DataError, match=said):
+    with pytest.raises(DataError, match=message):
         load_coco(coco)
 
 
@@ -114,7 +114,7 @@ def test_own_splits_are_kept(folder):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "message"),
     [
         ({"boxes": [[30, 0, 20, 10]]}, "line 2: the box .* is outside its image of 40 x 20"),
         ({"boxes": [[0, 0, 0, 10]]}, "a box is"),
@@ -124,8 +124,8 @@ def test_own_splits_are_kept(folder):
         ({"split": "tset"}, "Did you mean 'test'"),
     ],
 )
-def test_own_images_that_are_wrong_are_refused_in_one_line(folder, wrong, said):
-    with pytest.raises(DataError, match=said):
+def test_own_images_that_are_wrong_are_refused_in_one_line(folder, wrong, message):
+    with pytest.raises(DataError, match=message):
         own(folder, line(0, split="train"), {**line(1, split="train"), **wrong})
 
 
