@@ -84,7 +84,7 @@ def test_same_seed_same_partition_and_another_seed_another() -> None:
     assert not torch.equal(first, other)
 
 
-def test_a_centre_without_points_starts_anew_at_the_farthest_point() -> None:
+def test_a_centre_without_points_restarts_at_the_farthest_point() -> None:
     points = torch.tensor([[0.0], [1.0], [2.0], [50.0]])
     found = lloyd(Space.of(points), torch.tensor([[1.0], [-1e6], [1e6]]))  # all are nearest to the first
     assert found.sizes.min() > 0
