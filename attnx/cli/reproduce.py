@@ -1,4 +1,4 @@
-"""`attnx reproduce`: a table or figure of a paper."""
+"""`attnx reproduce`: reproduce a table or figure of a paper."""
 
 import sys
 from pathlib import Path
@@ -14,35 +14,57 @@ from .options import DataDir, Json
 def reproduce(
     experiment: Annotated[
         str,
-        typer.Argument(metavar="EXPERIMENT", help="As --list names them.", autocompletion=experiment_names),
+        typer.Argument(
+            metavar="[EXPERIMENT]",
+            help="Name of the experiment (see --list).",
+            autocompletion=experiment_names,
+        ),
     ] = "",
     size: Annotated[
-        str, typer.Option(help="small: a reduction that takes minutes; paper: the paper's own size.")
+        str,
+        typer.Option(
+            metavar="small|paper", help="small: reduced, takes minutes; paper: the size in the paper."
+        ),
     ] = "small",
     list_: Annotated[
-        bool, typer.Option("--list", help="List the experiments with their sizes and durations, and stop.")
+        bool, typer.Option("--list", help="List the experiments with sizes and durations; run nothing.")
     ] = False,
     seeds: Annotated[
-        str | None, typer.Option(help="Training seeds, as 0,1,2 or 0-9.  [default: the size's]")
+        str | None,
+        typer.Option(
+            metavar="SEEDS", help="Training seeds, e.g. 0,1,2 or 0-9.  [default: those of the size]"
+        ),
     ] = None,
     executor: Annotated[
-        str, typer.Option(help="local: worker processes of this machine; dask: a Dask cluster.")
+        str,
+        typer.Option(
+            metavar="local|dask", help="Where workers run: processes on this machine, or a Dask cluster."
+        ),
     ] = "local",
-    workers: Annotated[int, typer.Option(min=0, help="Workers; 0: as many as cores.")] = 0,
+    workers: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Number of worker processes; 0: one per core.")
+    ] = 0,
     scheduler: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Dask scheduler, as tcp://host:8786.  [default: its own]")
+        str,
+        typer.Option(
+            metavar="ADDRESS", help="Dask scheduler, e.g. tcp://host:8786.  [default: start one here]"
+        ),
     ] = "",
     data_dir: DataDir = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder of the results.  [default: reproductions in ATTNX_HOME]")
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="Where results are stored.  [default: reproductions in ATTNX_HOME]"
+        ),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Run a table or figure of a paper: published and measured side by side, and which claims hold.
+    """Reproduce a table or figure of a paper.
 
-    A claim holds where the difference it speaks of is beyond noise in its direction, does not hold where
-    it is beyond noise in the other, and is open otherwise. Finished runs and trained weights are kept and
-    taken again. Writes a page, Markdown and JSON.
+    Prints published and measured values side by side, and whether each claim of the paper holds. A claim
+    holds if its difference is significant in the stated direction, does not hold if it is significant in
+    the other direction, and is inconclusive otherwise. Stored runs and weights are reused. Writes an HTML
+    page, Markdown and JSON.
 
     Examples:
 
@@ -63,7 +85,7 @@ def reproduce(
         print(experiment_list(known))
         return
     if not experiment:
-        raise UsageError("Name an experiment: see 'attnx reproduce --list'.")
+        raise UsageError("No experiment is given. See 'attnx reproduce --list' for their names.")
     asked = plan_experiment(experiment, find_experiment(known, experiment), size, seeds)
 
     from ..api.reproduce import reproduce_plan

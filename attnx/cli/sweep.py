@@ -1,4 +1,4 @@
-"""`attnx sweep`: a grid of runs."""
+"""`attnx sweep`: evaluate a grid of runs."""
 
 import sys
 from pathlib import Path
@@ -12,41 +12,50 @@ from .options import DataDir, Device, Executor, Json, Limit, Scheduler, Seeds
 
 
 def sweep(
-    spec: Annotated[Path | None, typer.Option(help="YAML file of the grid.")] = None,
-    task: Annotated[list[str] | None, typer.Option(help="Task (repeatable).")] = None,
+    spec: Annotated[Path | None, typer.Option(metavar="FILE", help="YAML file with the grid.")] = None,
+    task: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Task (repeatable).")] = None,
     model: Annotated[
-        list[str] | None, typer.Option(help="Model (repeatable).  [default: what each task recommends]")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Model (repeatable).  [default: the one each task recommends]"),
     ] = None,
-    projection: Annotated[list[str] | None, typer.Option(help="Projection (repeatable).")] = None,
+    projection: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Projection (repeatable).")
+    ] = None,
     explanation: Annotated[
-        list[str] | None, typer.Option(help="Importance method under test, in every cell (repeatable).")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Importance method to test, in every cell (repeatable)."),
     ] = None,
     reference: Annotated[
-        list[str] | None, typer.Option(help="Importance method to compare with (repeatable).")
+        list[str] | None, typer.Option(metavar="NAME", help="Importance method to compare with (repeatable).")
     ] = None,
-    metric: Annotated[list[str] | None, typer.Option(help="Metric, in every cell (repeatable).")] = None,
+    metric: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Metric, in every cell (repeatable).")
+    ] = None,
     train: Annotated[
         list[str] | None,
-        typer.Option(metavar="K=V,...", help="Training settings (repeatable: each is a cell of its own)."),
+        typer.Option(metavar="K=V,...", help="Training settings (repeatable; each makes its own cells)."),
     ] = None,
     seeds: Seeds = None,
     limit: Limit = None,
     executor: Executor = "local",
-    workers: Annotated[int, typer.Option(min=0, help="Workers; 0: as many as cores.")] = 0,
+    workers: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Number of worker processes; 0: one per core.")
+    ] = 0,
     scheduler: Scheduler = "",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="List the cells and stop.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="List the cells; run nothing.")] = False,
     data_dir: DataDir = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder of sweeps.  [default: sweeps in ATTNX_HOME]")
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Where sweeps are stored.  [default: sweeps in ATTNX_HOME]"),
     ] = None,
     json: Json = False,
     device: Device = None,
 ) -> None:
-    """Evaluate every cell of a grid: tasks x models x projections x trainings.
+    """Evaluate a grid of tasks, models, projections and settings.
 
-    Seeds, explanations and metrics belong to every cell. Pairings that make no sense are listed before
-    anything runs. Everything that ends is kept: a sweep that was killed, started again, does what is
-    missing.
+    Every combination of task, model, projection and training settings is one cell; seeds, explanations and
+    metrics are the same in all cells. Incompatible combinations are listed before anything runs. Finished
+    cells are stored: a sweep that was killed resumes when it is started again.
 
     Examples:
 

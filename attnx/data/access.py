@@ -41,7 +41,7 @@ class Source:
             return
         if not os.path.isdir(self.directory):
             wrong = "is not a folder" if os.path.exists(self.directory) else "does not exist"
-            raise self._error(f"The data directory '{self.directory}' {wrong} (--data-dir, ATTNX_DATA).")
+            raise self.data_error(f"The data directory '{self.directory}' {wrong} (--data-dir, ATTNX_DATA).")
         self._check_readable(self.directory)
 
     @classmethod
@@ -133,7 +133,7 @@ class Source:
                 return folder, files
         if os.path.isdir(own):
             # The user meant this folder: other data must not be used without notice.
-            raise self._error(f"'{own}' is not a complete '{name}' dataset: it must hold {expects}.")
+            raise self.data_error(f"'{own}' is not a complete '{name}' dataset: it must hold {expects}.")
         return None
 
     def missing(self, name: str, tried: str = "") -> DataError:
@@ -143,19 +143,19 @@ class Source:
         fetch = (
             f"Fetch it with 'attnx data fetch {name}', or pass" if dataset.sources and not tried else "Pass"
         )
-        return self._error(
+        return self.data_error(
             f"Dataset '{name}' {problem} {fetch} --data-dir (or set ATTNX_DATA) with a folder that holds "
             f"{dataset.expects}."
         )
 
-    def _error(self, problem: str) -> DataError:
+    def data_error(self, problem: str) -> DataError:
         """An error of missing data that also names a task that works without files."""
         offline = f" The task {self.fallback_task} needs no files." if self.fallback_task else ""
         return DataError(f"{problem}{offline}")
 
     def _check_readable(self, folder: Path) -> None:
         if not os.access(folder, os.R_OK | os.X_OK):
-            raise self._error(f"Cannot read '{folder}': permission denied. Use another --data-dir.")
+            raise self.data_error(f"Cannot read '{folder}': permission denied. Use another --data-dir.")
 
     def _local_failure(self) -> str:
         return f"'{self.directory}' does not hold it" if self.directory else "no local folder was given"

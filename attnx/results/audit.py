@@ -1,8 +1,8 @@
-"""The audit of metrics: how often each prefers what is known to be wrong.
+"""The audit of metrics: how often each prefers an explanation that is known to be wrong.
 
 Explanations stand on a ladder, from the right one to wrong ones. A metric inverts a pair where it
 prefers the lower one beyond its 95 % interval, on the same examples of one trained model; a metric of
-a whole split has one value for each training, and its interval is over trainings.
+a whole split has one value per training run, and its interval is over training runs.
 """
 
 from __future__ import annotations
@@ -118,10 +118,15 @@ class AuditReport(Result):
                 found[row.name] = (inversions + row.inversions, comparisons + row.comparisons)
         return [(name, *counts) for name, counts in found.items()]
 
+    def __repr__(self) -> str:
+        found = self.by_metric()
+        inversions, comparisons = (sum(n for _, n, _ in found), sum(of for _, _, of in found))
+        return f"<AuditReport: {len(found)} metrics, {inversions} of {comparisons} comparisons inverted>"
+
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """The trainings of one model on one task: by kind of model, what was measured with every seed."""
+    """The training runs of one model on one task: what was measured, by kind of model and seed."""
 
     seen: Mapping[str, Sequence[Mapping[Key, Measurement]]]  # honest, deceived, randomised
 

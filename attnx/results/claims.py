@@ -56,7 +56,7 @@ def decide(claim: Claim, rows: Sequence[str], samples: Samples) -> ClaimFound:
 
     It holds where all its comparisons do, each with an interval on the side that it says; it does not
     where one of them lies on the other side, at a level corrected for their number; else it is open.
-    One seed leaves everything open: it says nothing of other trainings.
+    With one seed everything stays open: it says nothing about other training runs.
     """
     asked = list(_comparisons(claim, rows, samples))
     found = [(what, difference) for what, difference in asked if difference is not None]

@@ -170,7 +170,7 @@ def row_status(gain: float, corrected: tuple[float, float], alone: tuple[float, 
     """What a gain over random scores says, on the way to the best attainable.
 
     A difference is claimed where the interval that is corrected for the number of rows lies on one
-    side. That there is none to speak of is claimed of a family as a whole, where every row says so:
+    side. That there is no relevant difference is claimed for a whole family, if every row shows it:
     then each may say so by itself, and the interval `alone` is that of the row as if it were the only one.
     """
     low, high = corrected

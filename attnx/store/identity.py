@@ -43,14 +43,14 @@ def run_name(plan: Plan, source: Source, device: torch.device) -> str:
 
 
 def software_name(plan: Plan) -> str:
-    """What the results of a plan depend on beside the request and the data: code, and libraries."""
+    """What the results of a plan depend on in addition to the request and the data: code and libraries."""
     return digest(_codes(plan.parts), canonical_json(library_versions(_modules(plan.parts))))
 
 
 def weights_name(plan: Plan, data: TaskData, seed: int, device: torch.device) -> str:
     """The name of trained weights: what training saw and what it was done with, nothing of the test split.
 
-    The task is no part of it: what it gives to training is.
+    The task is not part of it, only the data that it gives to training.
     """
     parts = [part for part in plan.trained if part is not plan.task]
     return digest(
@@ -115,7 +115,7 @@ def _codes(parts: Sequence[Part]) -> str:
 
 
 def _dataset(name: str, source: Source) -> list[Any]:
-    """What a dataset is read from: what the registry says of it, and files of the user's own."""
+    """What a dataset is read from: its entry in the registry, and files of the user."""
     known, folder = source.datasets.get(name), source.local_folder(name)
     return [known.model_dump(mode="json") if known else None, _stamps(folder) if folder else []]
 

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..escaping import latex, printable
-from ..results.examples import Examples
+from ..host.catalog import Catalog
 from ..results.formatting import format_number
 from ..results.report import Report
 from ..results.study import StudyReport
-from .figures.report import drawings
 
 TextFormat = Literal["latex", "csv", "markdown"]
 FigureFormat = Literal["svg", "png"]
@@ -28,11 +27,13 @@ def to_text(report: Report | StudyReport, form: TextFormat) -> str:
     return _latex_study(report) if isinstance(report, StudyReport) else _latex_run(report)
 
 
-def write_figures(report: Report, examples: Examples | None, form: FigureFormat, folder: Path) -> list[Path]:
-    """Write every figure of a run into a folder that is made for them."""
+def write_figures(
+    report: Report | StudyReport, form: FigureFormat, folder: Path, catalog: Catalog | None = None
+) -> list[Path]:
+    """Write every figure into a folder; plugins of the catalog draw theirs."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
-    for drawing in drawings(report, examples):
+    for drawing in report.figures(catalog):
         path = folder / f"{drawing.name}.{form}"
         drawing.save(path)
         written.append(path)
@@ -46,7 +47,7 @@ def _csv(report: Report | StudyReport) -> str:
         rows = [finding.model_dump(exclude={"seeds"}) for finding in report.findings]
     else:
         for summary in report.summaries:
-            row = summary.model_dump(exclude={"seeds", "baselines"})
+            row = summary.model_dump(exclude={"seeds", "baselines", "predicted"}) | {"group": summary.group}
             rows.append(row | {name: summary.baselines.get(name) for name in report.baseline_names})
     buffer = io.StringIO()
     writer = csv.DictWriter(buffer, list(rows[0]) if rows else [], lineterminator="\n")
@@ -60,7 +61,7 @@ def _csv(report: Report | StudyReport) -> str:
 
 def _latex_run(report: Report) -> str:
     """The measures over all examples, each explanation in a block of its own."""
-    rows = [s for s in report.summaries if s.group == "all"]
+    rows = [s for s in report.summaries if s.predicted is None]
     compared = any(s.reference for s in rows)
     names = report.baseline_names
     head = ["Measure", *(["Reference"] if compared else []), "Mean", "95\\,\\% interval"]
@@ -89,7 +90,7 @@ def _latex_run(report: Report) -> str:
         ]
     words = 2 if compared else 1
     interval = "over seeds and examples" if len(report.spec.seeds) > 1 else "over examples"
-    caption = f"{' · '.join(report.labels.values())}: means with 95 % intervals {interval}, beside baselines."
+    caption = f"{' · '.join(report.labels.values())}: means with 95 % intervals {interval}, and baselines."
     return _table("l" * words + "r" * (len(head) - words), head, body, caption, report.fingerprint)
 
 

@@ -34,7 +34,7 @@ class HfDataset(Task):
             raise UsageError("Task 'hf-dataset' needs hf-dataset:name=NAME, a dataset or a local folder.")
         library = _library()
         with _quiet(library):
-            splits = _load(library, options, source.offline)
+            splits = _load(library, options, source)
         chosen = {"train": options.train, "dev": options.dev, "test": options.test}
         tables = {split: _split(splits, name, options) for split, name in chosen.items() if name}
         names = _class_names(tables["train"], options.label)
@@ -78,11 +78,11 @@ def _quiet(library: Any) -> Iterator[None]:
             library.enable_progress_bars()
 
 
-def _load(library: Any, options: HfDatasetOptions, offline: bool) -> Any:
+def _load(library: Any, options: HfDatasetOptions, source: Source) -> Any:
     """All splits of the dataset."""
     folder = Path(options.name)
-    if offline and not folder.is_dir():
-        raise DataError(f"There is no folder '{folder}', and ATTNX_OFFLINE forbids asking the hub for it.")
+    if source.offline and not folder.is_dir():
+        raise source.data_error(f"There is no folder '{folder}', and ATTNX_OFFLINE forbids asking the hub.")
     try:
         if (folder / "dataset_dict.json").is_file():
             return library.load_from_disk(str(folder))
@@ -93,7 +93,7 @@ def _load(library: Any, options: HfDatasetOptions, offline: bool) -> Any:
         raise
     except Exception as error:  # the library raises whatever its many backends do
         reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise DataError(f"Dataset '{options.name}' cannot be loaded: {reason}") from error
+        raise source.data_error(f"Dataset '{options.name}' cannot be loaded: {reason}.") from error
 
 
 def _split(splits: Any, name: str, options: HfDatasetOptions) -> Any:

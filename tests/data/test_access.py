@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -93,6 +93,24 @@ def test_offline_uses_what_is_here_and_asks_nobody(
     fetched = Source.configured(datasets, root).fetch("rows")
     monkeypatch.setenv("ATTNX_OFFLINE", "1")
     assert Source.configured(datasets, root).fetch("rows") == fetched
+
+
+def test_every_error_of_missing_data_names_a_task_that_needs_none(tmp_path: Path, root: Path) -> None:
+    (tmp_path / "rows").mkdir()
+    known = {"rows": dataset("http://x/")}
+    locked = tmp_path / "locked"
+    locked.mkdir(mode=0)
+    failing: list[Callable[[], object]] = [
+        lambda: Source(tmp_path / "nope", fallback_task="sdc-digits"),
+        lambda: Source(tmp_path, known, root, fallback_task="sdc-digits").fetch("rows"),  # incomplete
+        lambda: Source(None, known, root, offline=True, fallback_task="sdc-digits").fetch("rows"),
+        lambda: (_ for _ in ()).throw(Source(None, known, fallback_task="sdc-digits").missing("rows")),
+    ]
+    if not os.access(locked, os.R_OK):  # the superuser may read everything
+        failing.append(lambda: Source(locked, fallback_task="sdc-digits"))
+    for fail in failing:
+        with pytest.raises(DataError, match=r"\. The task sdc-digits needs no files\.$"):
+            fail()
 
 
 @pytest.mark.parametrize("place", ["rows/rows.csv", "rows.csv"])

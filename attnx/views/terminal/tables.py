@@ -74,7 +74,7 @@ def _in_columns(
 
 
 def _print_stacked(console: Console, names: int, head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Names on a line, and below them each number beside what it is."""
+    """Print the names on a line, and below them each number with its column name."""
     for row in rows:
         title = " · ".join(cell.strip() for cell in row[:names] if cell.strip())
         console.print(Text(title, style="bold" if len(row) == 1 else "", overflow="fold"))
