@@ -8,6 +8,7 @@ import typer
 
 from ..disk import write_file
 from ..errors import UsageError
+from .catalog import installed_catalog
 from .completion import saved_names
 from .options import Out
 
@@ -47,7 +48,6 @@ def export(
 
       attnx export 55e8 --to svg --into figures
     """
-    from ..results.study import StudyReport
     from ..store.saved_reports import load_saved
     from ..views.export import to_text, write_figures
 
@@ -61,12 +61,10 @@ def export(
             write_file(into, text)
             print(into)
         return
-    if isinstance(report, StudyReport):
-        raise UsageError("A study has no figures, only tables: use --to latex, csv or markdown.")
-    written = write_figures(report, report.kept_examples(), to, into or Path("figures"))
+    written = write_figures(report, to, into or Path("figures"), installed_catalog())
     if not written:
         raise UsageError(
-            "This run has no figures: none of its metrics draws one, and its examples were not stored "
-            "(--keep all stores them)."
+            "There are no figures. A run has some if one of its metrics draws one, or if its examples are "
+            "stored (--keep all); a study, if a measure has several settings."
         )
     print("\n".join(map(str, written)))

@@ -56,8 +56,6 @@ class Explanation(Result):
         said = f"{self.predicted} {share:.3f}; {', '.join(self.scores)}"
         return f"<Explanation of {len(self.units)} {self.unit}s: {said}>"
 
-    __str__ = __repr__
-
 
 def _ordinal(number: int) -> str:
     ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")

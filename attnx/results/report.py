@@ -257,5 +257,3 @@ class Report(Result):
             f"{v.explanation}, {v.heading}: {v.status}" for v in self.verdicts if v.family is None
         )
         return f"<Report {self.fingerprint or 'not stored'}: {names}; {said or 'no verdict'}>"
-
-    __str__ = __repr__

@@ -110,5 +110,3 @@ class Reproduction(Result):
     def __repr__(self) -> str:
         said = ", ".join(f"{c.status}: {c.says}" for c in self.tested)
         return f"<Reproduction of {self.source} ({self.size}); {said or 'no claims'}>"
-
-    __str__ = __repr__

@@ -99,6 +99,9 @@ class Result(Record):
         """The page as it is written into that folder."""
         return self.to_html()
 
+    def __str__(self) -> str:
+        return repr(self)
+
     def _repr_html_(self) -> str:
         """The result for a notebook."""
         from .rendering import notebook_of

@@ -72,5 +72,3 @@ class StudyReport(Result):
     def __repr__(self) -> str:
         names = " · ".join(self.labels.values())
         return f"<StudyReport {self.study.label}: {names}; {len(self.findings)} findings>"
-
-    __str__ = __repr__

@@ -157,8 +157,6 @@ class SweepReport(Result):
         cells = len({row.run for row in self.rows})
         return f"<SweepReport: {cells} cells, {len(self.failed)} failed, {len(self.refused)} left out>"
 
-    __str__ = __repr__
-
 
 def _options(value: str) -> list[str]:
     """The options of a component, or the training settings, one by one."""

@@ -162,13 +162,13 @@ def test_the_note_and_the_page_over_all_runs(reports: tuple[Report, StudyReport]
 @pytest.mark.slow
 def test_figures_and_pages_that_are_exported(reports: tuple[Report, StudyReport], tmp_path: Path) -> None:
     root = tmp_path / "figures"
-    names = {path.name for path in write_figures(reports[0], reports[0].examples(), "svg", root)}
+    names = {path.name for path in write_figures(reports[0], "svg", root)}
     assert names
     for path in root.iterdir():
         path.write_text("old")
 
     def work() -> None:
-        write_figures(reports[0], reports[0].examples(), "svg", root)
+        write_figures(reports[0], "svg", root)
 
     def seen() -> str:
         texts = {path.read_text() for path in root.glob("[!.]*")}
