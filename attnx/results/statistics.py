@@ -11,12 +11,13 @@ Array = np.ndarray[Any, np.dtype[np.float64]]
 Counts = np.ndarray[Any, np.dtype[np.int64]]
 
 LEVEL = 0.95
-LOWER = 1 / 3  # by how much an interval of 95 % may stay below Student's over all values
+LOWER = 2 / 3  # by how much an interval of 95 % may stay below Student's over all values
+ALIKE = 1e-9  # of the range of values: those closer are the same value, but for rounding
 LEAST = 1e-12  # p-value that is told apart from 0
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class MeanIntervals:
     """Means of M columns with their intervals; NaN where there is none."""
 
     mean: Array  # [M]
@@ -27,7 +28,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """What a row of a report says of its values, for M rows."""
+    """Mean, spread and interval of the values of each row of a report, for M rows."""
 
     mean: Array  # [M] over seeds, of the mean over examples
     sd: Array  # [M] over the examples of all seeds
@@ -77,12 +78,12 @@ def pooled_sd(values: Array) -> Array:
     return sd
 
 
-def paired_interval(a: Array, b: Array, level: float = LEVEL) -> Interval:
+def paired_interval(a: Array, b: Array, level: float = LEVEL) -> MeanIntervals:
     """[S, N, M] each -> the mean of a − b with its interval, over the pairs in which both are defined."""
     return mean_interval(a - b, level)
 
 
-def mean_interval(values: Array, level: float = LEVEL) -> Interval:
+def mean_interval(values: Array, level: float = LEVEL) -> MeanIntervals:
     """[S, N, M] -> the mean over seeds and examples, with the interval that covers it as often as `level`.
 
     Seeds and examples are both drawn at random: value = mean + seed + example + rest. The variance of
@@ -101,17 +102,19 @@ def mean_interval(values: Array, level: float = LEVEL) -> Interval:
     .967 whatever the shares of A and B. Levels above 95 % correct for several tests, where an error
     weighs more: c falls to 1 as they rise. docs/statistics.md has the simulation.
 
-    Two seeds may agree by chance (A = 0), most often where values are 0 or 1. So no interval is narrower
-    than a part of Student's interval over all S·N values as if each were drawn alone, which no interval
-    over seeds should be narrower than: two thirds of it at 95 %, since the whole would make two seeds of
-    equal models cover .99, and up to the whole at the levels that correct for several tests.
+    Values such as 0 and 1 come in steps, so the means of two seeds may be equal by chance (A = 0), though
+    they differ by up to half a step either way as far as anyone can tell. What that adds to the variance of
+    each seed's mean, (step / N)² / 12, is part of A. And no interval is narrower than a part of Student's
+    over all S·N values as if each were drawn alone: a third of it at 95 %, since the whole would make two
+    seeds of equal models cover .99, and nearly the whole at levels that correct for several tests.
 
     With one value for each seed this is Student's interval over seeds. Where one seed alone has values
-    it is Student's interval over examples, and says nothing of other trainings. A single value has none.
+    it is Student's interval over examples, and says nothing about other training runs. A single value has
+    none.
     """
     mean, spread = mean_over_seeds(values), _spread(values)
     half = spread.half_width(level)
-    return Interval(mean, mean - half, mean + half, spread.seeds)
+    return MeanIntervals(mean, mean - half, mean + half, spread.seeds)
 
 
 def p_values(values: Array) -> Array:
@@ -159,7 +162,21 @@ class _Spread:
 def _spread(values: Array) -> _Spread:
     between, shared, seeds, examples = _variances(values)
     n = (~np.isnan(values)).sum((0, 1))
+    steps = _ratio(_steps(values) * seeds, n, empty=0.0)  # [M] of the mean of a seed
+    between = between + np.where(seeds > 1, _ratio(steps**2 / 12, seeds, empty=0.0), 0.0)
     return _Spread(between, shared, _ratio(pooled_sd(values) ** 2, n), seeds, examples, n)
+
+
+def _steps(values: Array) -> Array:
+    """[M] the least distance between values that come in steps; 0 where most values are all different."""
+    flat = np.sort(values.reshape(-1, values.shape[2]), axis=0)  # NaN is sorted last
+    gaps = np.diff(flat, axis=0)
+    spread = np.fmax.reduce(flat, axis=0) - np.fmin.reduce(flat, axis=0)  # [M]
+    gaps = np.where(gaps > ALIKE * spread, gaps, np.inf)
+    distinct = 1 + np.isfinite(gaps).sum(0)
+    least = gaps.min(0, initial=np.inf)
+    in_steps = np.isfinite(least) & (2 * distinct <= (~np.isnan(flat)).sum(0))
+    return np.where(in_steps, least, 0.0)
 
 
 def half_width(between: Array, shared: Array, seeds: Counts, examples: Counts, level: float | Array) -> Array:

@@ -92,7 +92,7 @@ def half_by_loops(values: Array) -> float:
     of_examples = stats.t.ppf(0.975, defined.any(0).sum() - 1) ** 2
     squared = (of_seeds * between**2 + of_examples * shared**2) / (between**2 + shared**2)
     all_values = values[defined]
-    floor = 2 / 3 * stats.t.ppf(0.975, len(all_values) - 1) * stats.sem(all_values)
+    floor = stats.t.ppf(0.975, len(all_values) - 1) * stats.sem(all_values) / 3
     return float(max(np.sqrt(squared * (between + shared)), floor))
 
 
@@ -197,10 +197,19 @@ def test_constant_values_have_an_interval_of_no_width() -> None:
             assert low[0] == high[0] == pytest.approx(constant)
 
 
-def test_two_seeds_that_agree_by_chance_leave_some_width() -> None:
+def test_two_seeds_whose_values_in_steps_agree_by_chance_may_differ_by_half_a_step() -> None:
+    """Each mean is known to a step of 1/4, so as if it were spread evenly over that much."""
     values = np.array([[0.0, 1.0, 1.0, 0.0], [1.0, 0.0, 0.0, 1.0]])[:, :, None]
+    assert width(values) == pytest.approx(2 * stats.t.ppf(0.975, 1) * (0.25**2 / 12 / 2) ** 0.5)
+    assert width(5 * values) == pytest.approx(5 * width(values))
+    assert width(values + 1e-13 * sample(2, 4, 1)) == pytest.approx(width(values), rel=1e-6)
+
+
+def test_two_seeds_that_agree_by_chance_leave_some_width() -> None:
+    values = np.array([[0.1, 0.8, 0.7, 0.2], [0.9, 0.3, 0.0, 0.6]])[:, :, None]
+    assert values.mean(1)[0] == pytest.approx(values.mean(1)[1])
     student = 2 * stats.t.ppf(0.975, 7) * stats.sem(values.ravel())
-    assert width(values) == pytest.approx(2 / 3 * student)
+    assert width(values) == pytest.approx(student / 3)
     low, high = bounds(values, level=1 - 1e-9)  # corrected for very many tests: nearly the whole of it
     whole = 2 * stats.t.ppf(1 - 5e-10, 7) * stats.sem(values.ravel())
     assert high[0] - low[0] == pytest.approx(whole, rel=1e-6)
@@ -365,7 +374,7 @@ QUICK = [
 
 @pytest.mark.parametrize("world", QUICK, ids=str)
 def test_intervals_cover_the_true_mean_as_often_as_they_say(world: World) -> None:
-    """2 000 sets: the rate is known to ± .01. Two seeds of equal models cover .98."""
+    """2 000 sets: the rate is known to ± .01."""
     assert 0.92 <= coverage(world, new, 2000)[0] <= 0.985
 
 
@@ -382,8 +391,8 @@ def test_one_seed_covers_the_examples_and_not_the_training() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("world", worlds(), ids=str)
 def test_intervals_cover_in_every_world(world: World) -> None:
-    equal = world.seed_effect == world.example_effect == 0
-    assert 0.93 <= coverage(world, new, 4000)[0] <= (0.985 if equal and world.seeds < 5 else 0.975)
+    in_steps = world.kind == "binary" and world.examples < 100 and world.seeds < 5
+    assert 0.93 <= coverage(world, new, 4000)[0] <= (0.985 if in_steps else 0.97)
 
 
 # Several rows
@@ -399,10 +408,11 @@ def test_rows_without_a_difference_are_seldom_found_to_have_one(world: World) ->
     assert max(family_error(world, 1000)) <= 0.08
 
 
-def test_the_simulation_of_families_refuses_a_third_of_students_interval(
+def test_the_simulation_of_families_refuses_means_of_steps_that_are_taken_as_exact(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("attnx.results.statistics._slack", lambda level: 2.0)  # of Student's: 1 − 2/3
+    monkeypatch.setattr("attnx.results.statistics._steps", lambda values: np.zeros(values.shape[2]))
+    monkeypatch.setattr("attnx.results.statistics._slack", lambda _: 1.0)
     assert max(family_error(World("rare", 2, 30, 0, 0), 500)) > 0.3
 
 
