@@ -1,9 +1,9 @@
-"""A table or figure of a paper: published beside measured, and which of its claims hold.
+"""A table or figure of a paper: published and measured values side by side, and which claims hold.
 
 Usage: python examples/01_paper_tables.py [EXPERIMENT ...]
 
-`attnx reproduce --list` names the experiments and says how long each takes. Workers import this
-file again: what it does stands behind the question whether it is the program itself.
+`attnx reproduce --list` names the experiments and says how long each takes. Worker processes import this
+file again, so its work is done only if it is the main program.
 """
 
 import sys

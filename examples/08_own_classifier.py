@@ -1,8 +1,8 @@
-"""Which layer's attention of your own Hugging Face classifier can be read?
+"""Which layer of your own Hugging Face classifier has faithful attention?
 
 Usage: python examples/08_own_classifier.py CHECKPOINT FILE.csv
 
-CHECKPOINT is a folder that the classifier was saved into, FILE.csv has the columns text and label.
+CHECKPOINT is the folder that the classifier was saved to; FILE.csv has the columns text and label.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""A classifier of your own, as plain as they come, measured as it is."""
+"""A classifier of your own, wrapped and measured."""
 
 import torch
 from torch import nn
@@ -19,7 +19,7 @@ class Net(nn.Module):
         return self.out((self.attention(states) * states).sum(1))
 
 
-# The whole of it: name the pieces, look at what it can do, measure.
+# Name the submodules, look at what the model can do, measure.
 words = {word: 2 + n for n, word in enumerate("the film was dull bland vivid witty and quite rather".split())}
 model = attnx.wrap(Net(), inputs=words, unknown=1, attention="attention")
 print(attnx.check(model))

@@ -1,4 +1,4 @@
-"""A file of your own with two columns of text: attention on the answer, the question as the query."""
+"""A file with two columns of text: attention over the answer, with the question as the query."""
 
 import tempfile
 from itertools import permutations, product
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import attnx
 
-told = product(permutations(("hat", "coat", "scarf"), 2), product(("red", "blue"), repeat=2))
-rows = [f"the {a} is {x} and the {b} is {y},what colour is the {a},{x}" for (a, b), (x, y) in told]
+facts = product(permutations(("hat", "coat", "scarf"), 2), product(("red", "blue"), repeat=2))
+rows = [f"the {a} is {x} and the {b} is {y},what colour is the {a},{x}" for (a, b), (x, y) in facts]
 file = Path(tempfile.mkdtemp()) / "pairs.csv"
 file.write_text("\n".join(["answer,question,label", *rows * 4]) + "\n")
 

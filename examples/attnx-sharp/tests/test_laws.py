@@ -1,4 +1,4 @@
-"""The conformance laws of attnx, on this plugin's components."""
+"""The conformance tests of attnx on the components of this plugin."""
 
 import pytest
 import torch
