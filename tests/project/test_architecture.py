@@ -1,6 +1,7 @@
 """The shape of the code base: sizes, names, public names, documentation."""
 
 import re
+import tomllib
 from functools import cache
 from pathlib import Path
 
@@ -84,3 +85,12 @@ def test_the_printed_tree_has_every_room():
     printed = re.findall(r"^  ([a-z_]+)/? {2,}\S", text, re.MULTILINE)
     found = {path.stem for path in (ROOT / "attnx").iterdir() if path.is_dir() or path.suffix == ".py"}
     assert sorted(printed) == sorted(name for name in found if not name.startswith("__"))
+
+
+def test_the_printed_order_of_imports_is_that_of_the_contract():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    (printed,) = re.findall(r"```\n(cli > .*?)```", text, re.DOTALL)
+    order = [sorted(re.findall(r"\w+", layer)) for layer in printed.split(">")]
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    (contract,) = settings["tool"]["importlinter"]["contracts"]
+    assert order == [sorted(layer.split(" | ")) for layer in contract["layers"]]
