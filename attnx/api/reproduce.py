@@ -38,10 +38,9 @@ def reproduce(
         out: the folder of the results; by default `reproductions` in ATTNX_HOME.
     """
     catalog = installed_here()
-    numbers = seeds if seeds is None or isinstance(seeds, str) else ",".join(map(str, seeds))
     found = find_experiment(catalog.registry.experiments, experiment)
     return reproduce_plan(
-        plan_experiment(experiment, found, size, numbers),
+        plan_experiment(experiment, found, size, seeds),
         catalog,
         executor=executor,
         workers=workers,

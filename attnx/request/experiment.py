@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
 from ..errors import UsageError, did_you_mean
 from ..registry.experiments import SIZES, Experiment, Row, Size, SizeName
-from .parsing import parse_seeds, validated
+from .parsing import parse_seeds, read_seeds, validated
 from .spec import Choice, Limit, RunSpec
 
 
@@ -49,14 +49,14 @@ def find_experiment(known: Mapping[str, Experiment], name: str) -> Experiment:
 
 
 def plan_experiment(
-    name: str, experiment: Experiment, size: str = "small", seeds: str | None = None
+    name: str, experiment: Experiment, size: str = "small", seeds: Sequence[int] | str | None = None
 ) -> ExperimentPlan:
     """What is run of an experiment, with other seeds than the size's where they are given."""
     if size not in SIZES:
         raise UsageError(f"Unknown size '{size}'.{did_you_mean(size, SIZES)} Sizes: {', '.join(SIZES)}.")
     chosen: SizeName = "small" if size == "small" else "paper"
     amount = experiment.size(chosen)
-    numbers = parse_seeds(seeds or amount.seeds)
+    numbers = read_seeds(amount.seeds if seeds is None or seeds == "" else seeds)
     cells = tuple(
         cell
         for row in experiment.rows

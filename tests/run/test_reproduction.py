@@ -198,6 +198,8 @@ def test_a_row_takes_the_options_of_its_own_task_and_those_of_the_size() -> None
     assert news.studies == ("adversarial-model:divergences=0.001,adversaries=unfrozen",)  # twice their 5e-4
     with pytest.raises(UsageError, match="Cannot read seeds"):
         plan_experiment("wen-table-3", experiment, seeds="one")
+    assert plan_experiment("wen-table-3", experiment, seeds="3,1").seeds == (3, 1)
+    assert plan_experiment("wen-table-3", experiment, seeds=[3, 1]).seeds == (3, 1)
 
 
 @pytest.mark.parametrize("columns", [80, 100])
