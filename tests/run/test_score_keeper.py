@@ -142,12 +142,12 @@ def test_what_is_not_asked_for_is_not_kept(keep, scores, tmp_path):
 def test_a_stored_run_that_keeps_less_than_is_asked_is_computed_again(tmp_path, monkeypatch):
     attnx.evaluate(**SMALL, keep="values", out=tmp_path)
     assert attnx.evaluate(**SMALL, keep="all", out=tmp_path).examples().methods
-    monkeypatch.setattr("attnx.run.evaluation.run", lambda *_: pytest.fail("computed again"))
+    monkeypatch.setattr("attnx.run.evaluation.compute_report", lambda *_: pytest.fail("computed again"))
     attnx.evaluate(**SMALL, keep="none", out=tmp_path)
 
 
 def test_an_unknown_level_is_refused_in_words():
-    with pytest.raises(UsageError, match="Cannot keep 'most' of the examples: give none, values, all"):
+    with pytest.raises(UsageError, match="keep='most' is unknown: choose one of none, values, all"):
         attnx.evaluate(keep="most")
 
 
