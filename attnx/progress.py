@@ -15,25 +15,25 @@ AGAIN = 20.0  # seconds between lines
 
 
 class Step(Protocol):
-    """Tells that one more part of a stage is done."""
+    """Reports that some more parts of a stage are done."""
 
     def __call__(self, done: int = 1, note: str = "") -> None: ...
 
 
 class Progress:
-    """Where an evaluation says how far it is."""
+    """Shows on stderr how far the work is."""
 
     def __init__(self, mode: Literal["auto", "off"] = "auto") -> None:
         self.mode = mode if mode == "off" else "live" if sys.stderr.isatty() else "plain"
 
     def say(self, text: str) -> None:
-        """One line before a stage begins."""
+        """Print a line, unless progress is off."""
         if self.mode != "off":
             print(printable(text), file=sys.stderr, flush=True)
 
     @contextmanager
     def stage(self, label: str, total: int) -> Iterator[Step]:
-        """Follow one stage of `total` parts."""
+        """Show one stage of `total` parts."""
         if self.mode == "live":
             with self._live(label, total) as step:
                 yield step
@@ -65,17 +65,16 @@ class Progress:
     def _plain(self, label: str, total: int) -> Iterator[Step]:
         so_far, last_note = 0, ""
         started = time.monotonic()
-        told = started - AGAIN + LONG  # the first line comes as soon as a stage is a long one
+        last_line = started - AGAIN + LONG  # the first line comes as soon as the stage is a long one
 
         def step(done: int = 1, note: str = "") -> None:
-            nonlocal told, so_far, last_note
+            nonlocal last_line, so_far, last_note
             so_far, last_note = so_far + done, note
-            if self.mode == "plain" and time.monotonic() - told > AGAIN:
-                told = time.monotonic()
-                print(printable(f"{label}: {so_far}/{total} {note}".rstrip()), file=sys.stderr, flush=True)
+            if self.mode == "plain" and time.monotonic() - last_line > AGAIN:
+                last_line = time.monotonic()
+                self.say(f"{label}: {so_far}/{total} {note}".rstrip())
 
         yield step
         seconds = time.monotonic() - started
         if self.mode == "plain" and seconds > LONG:
-            said = f"{label}: done in {seconds:.0f} s {last_note}".rstrip()
-            print(printable(said), file=sys.stderr, flush=True)
+            self.say(f"{label}: done in {seconds:.0f} s {last_note}".rstrip())

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, cast
 
+from ..errors import AttnxWarning, NotStored
+from ..host.catalog import Catalog
 from ..progress import Progress
+from ..request.keep_levels import Keep, check_level
 from ..request.parsing import read_seeds
-from ..run.workers.executors import workers_of
+from ..run.workers.executors import SMALL, ExecutorName, Workers, choose_workers
 from .setup import installed_here
 
 if TYPE_CHECKING:
+    from ..request.grid import SweepPlan
     from ..results.sweep import SweepReport
 
 
@@ -26,25 +31,49 @@ def sweep(
     training: Any = ({},),
     seeds: Sequence[int] | str = (0,),
     limit: int | str | None = None,
+    sample: int | Literal["auto", "all"] = "auto",
     device: str = "auto",
     data_dir: str | Path | None = None,
-    executor: str = "local",
-    workers: int = 0,
+    out: str | Path | None = None,
+    fresh: bool = False,
+    keep: Keep = "values",
+    workers: int | None = None,
+    executor: ExecutorName | None = None,
     scheduler: str = "",
     progress: bool = True,
 ) -> SweepReport:
-    """Evaluate every cell of a grid: tasks x models x projections x trainings.
+    """Evaluate every cell of a grid: tasks x models x projections x training settings.
+
+    Incompatible combinations are left out; `SweepReport.refused` lists them with the reason. Page, heat
+    maps and JSON are stored in `SweepReport.folder`.
 
     Args:
-        task, model, projection, training: one or several; cells are their product, without those that make
-            no sense, which `SweepReport.refused` lists with the reason.
-        explanations, references, metrics, seeds, limit, device, data_dir, progress: as for `evaluate`, the
-            same in every cell.
-        executor: "local" for worker processes of this machine, "dask" for a Dask cluster.
-        workers: how many; 0 for as many as cores.
-        scheduler: address of a Dask scheduler, as "tcp://host:8786"; by default a cluster of its own.
+        task: one or several tasks, by name.
+        model: one or several models, by name; by default the one that each task recommends.
+        projection: one or several projections, by name; by default the model's.
+        explanations: as for `evaluate`, the same in every cell.
+        references: as for `evaluate`, the same in every cell.
+        metrics: as for `evaluate`, the same in every cell.
+        training: one or several training settings, e.g. [{"epochs": 5}, {"epochs": 10}].
+        seeds: training seeds of every cell, as for `evaluate`.
+        limit: as for `evaluate`, the same in every cell.
+        sample: as for `evaluate`, the same in every cell.
+        device: as for `evaluate`.
+        data_dir: as for `evaluate`.
+        out: the folder of sweeps; by default `sweeps` in ATTNX_HOME.
+        fresh: compute every cell, even if its run is stored.
+        keep: what is stored of every example, as for `evaluate`.
+        workers: how many worker processes; 0 for one per core.
+        executor: "in-process" computes one cell after the other in this process, "local" in worker processes
+            of this machine, "dask" on a Dask cluster; the results are the same. By default a small sweep
+            (up to 12 training runs) is computed in this process and a larger one by worker processes.
+        scheduler: address of a Dask scheduler, e.g. "tcp://host:8786"; by default a cluster on this machine.
+        progress: show progress on stderr.
+
+    Returns:
+        A report with a row for every explanation in every cell.
     """
-    from ..request.grid import read_grid, sort_out
+    from ..request.grid import plan_sweep, read_grid
 
     asked = {
         "task": task,
@@ -55,18 +84,60 @@ def sweep(
         "metrics": metrics,
         "training": training,
         "seeds": read_seeds(seeds),
+        "sample": sample,
         "device": device,
     }
     catalog = installed_here()
-    cells, refused = sort_out(read_grid(asked | ({} if limit is None else {"limit": limit}), None), catalog)
+    plan = plan_sweep(read_grid(asked | ({} if limit is None else {"limit": limit}), None), catalog)
+    default: ExecutorName = "in-process" if plan.training_runs <= SMALL else "local"
+    try:
+        return sweep_plan(
+            plan,
+            catalog,
+            workers=choose_workers(executor, workers, scheduler, default=default),
+            data_dir=data_dir,
+            out=out,
+            fresh=fresh,
+            keep=keep,
+            progress=Progress("auto" if progress else "off"),
+        )
+    except NotStored as lost:
+        warnings.warn(str(lost), AttnxWarning, stacklevel=2)
+        return cast("SweepReport", lost.report)
 
+
+def sweep_plan(
+    plan: SweepPlan,
+    catalog: Catalog,
+    *,
+    workers: Workers,
+    data_dir: str | Path | None = None,
+    out: str | Path | None = None,
+    fresh: bool = False,
+    keep: Keep = "values",
+    progress: Progress | None = None,
+) -> SweepReport:
+    """Run a sweep that is planned, and store its report: `SweepReport.folder` is where."""
+    check_level(keep)
+
+    from ..disk import check_writable
     from ..run.workers.sweep import carry_out_sweep
+    from ..store.home import home
+    from ..store.sweeps import write_sweep
 
-    return carry_out_sweep(
-        cells,
-        refused,
+    root = Path(out) if out else home() / "sweeps"
+    check_writable(root, "--out")
+    report = carry_out_sweep(
+        plan,
         catalog,
-        workers_of(executor, workers, scheduler),
+        workers,
         data_dir=Path(data_dir) if data_dir else None,
-        progress=Progress("auto" if progress else "off"),
+        keep=keep,
+        fresh=fresh,
+        progress=progress,
     )
+    try:
+        return report.stored_in(write_sweep(report, plan.cells, root))
+    except OSError as error:  # the runs of the cells are stored, and the report is not lost
+        message = f"The page of the sweep could not be stored in '{root}': {error.strerror or error}."
+        raise NotStored(message, report) from error

@@ -7,18 +7,20 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import NotStored
-from ..request.keep_levels import Keep
-from .catalog import installed_catalog, switched_off
+from .catalog import installed_catalog
 from .completion import names_of
 from .options import (
     DataDir,
     Device,
     Executor,
+    Fresh,
     Json,
+    KeepLevel,
     Limit,
     Model,
     Out,
     Projection,
+    Sample,
     Scheduler,
     Seeds,
     Task,
@@ -59,24 +61,14 @@ def evaluate(
     seeds: Seeds = None,
     limit: Limit = None,
     train: Train = None,
-    sample: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N|all",
-            help="Number of test examples for expensive metrics.  [default: set by a time budget]",
-        ),
-    ] = None,
+    sample: Sample = None,
     spec: Annotated[
         Path | None, typer.Option(metavar="FILE", help="YAML file with any of the options above.")
     ] = None,
     data_dir: DataDir = None,
     out: Out = None,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Compute again even if this run is already stored.")
-    ] = False,
-    keep: Annotated[
-        Keep, typer.Option(metavar="none|values|all", help="What to store of each example.")
-    ] = "all",
+    fresh: Fresh = False,
+    keep: KeepLevel = "all",
     workers: Annotated[
         int | None,
         typer.Option(
@@ -86,7 +78,7 @@ def evaluate(
             "[default: no workers, only this process]",
         ),
     ] = None,
-    executor: Executor = "local",
+    executor: Executor = None,
     scheduler: Scheduler = "",
     json: Json = False,
     device: Device = None,
@@ -109,7 +101,7 @@ def evaluate(
     """
     from ..api.evaluate import evaluate_spec
     from ..request.parsing import read_request
-    from ..run.workers.executors import workers_wanted
+    from ..run.workers.executors import choose_run_workers
 
     asked = {
         "task": task,
@@ -133,8 +125,7 @@ def evaluate(
             out=out,
             fresh=fresh,
             keep=keep,
-            workers=workers_wanted(executor, workers, scheduler),
-            without=tuple(switched_off),
+            workers=choose_run_workers(executor, workers, scheduler),
         )
     except NotStored as lost:
         _show(lost.report, json)

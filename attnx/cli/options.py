@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from ..registry.text import scan_default
+from ..request.keep_levels import Keep
 from .completion import names_of
 
 
@@ -62,10 +63,20 @@ Out = Annotated[
     Path | None,
     typer.Option(metavar="FOLDER", help="Folder where runs are stored.  [default: runs in ATTNX_HOME]"),
 ]
-Executor = Annotated[
-    str,
+Sample = Annotated[
+    str | None,
     typer.Option(
-        metavar="local|dask", help="Where workers run: processes on this machine, or a Dask cluster."
+        metavar="N|all",
+        help="Number of test examples for expensive metrics.  [default: set by a time budget]",
+    ),
+]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Compute again even if a run is already stored.")]
+KeepLevel = Annotated[Keep, typer.Option(metavar="none|values|all", help="What to store of each example.")]
+Executor = Annotated[
+    str | None,
+    typer.Option(
+        metavar="in-process|local|dask",
+        help="Where the work is done: in this process, in worker processes, or on a Dask cluster.",
     ),
 ]
 Scheduler = Annotated[

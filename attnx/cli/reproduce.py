@@ -8,22 +8,18 @@ import typer
 
 from .catalog import installed_catalog
 from .completion import experiment_names
-from .options import DataDir, Json
+from .options import DataDir, Executor, Json, Scheduler
 
 
 def reproduce(
     experiment: Annotated[
         str,
-        typer.Argument(
-            metavar="[EXPERIMENT]",
-            help="Name of the experiment (see --list).",
-            autocompletion=experiment_names,
-        ),
+        typer.Argument(metavar="EXPERIMENT", help="Name (see --list).", autocompletion=experiment_names),
     ] = "",
     size: Annotated[
         str,
         typer.Option(
-            metavar="small|paper", help="small: reduced, takes minutes; paper: the size in the paper."
+            metavar="small|paper", help="small: a reduction that takes minutes; paper: as in the paper."
         ),
     ] = "small",
     list_: Annotated[
@@ -31,31 +27,17 @@ def reproduce(
     ] = False,
     seeds: Annotated[
         str | None,
-        typer.Option(
-            metavar="SEEDS", help="Training seeds, e.g. 0,1,2 or 0-9.  [default: those of the size]"
-        ),
+        typer.Option(metavar="SEEDS", help="Training seeds, e.g. 0,1,2 or 0-9.  [default: the size's]"),
     ] = None,
-    executor: Annotated[
-        str,
-        typer.Option(
-            metavar="local|dask", help="Where workers run: processes on this machine, or a Dask cluster."
-        ),
-    ] = "local",
+    executor: Executor = "local",
     workers: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Number of worker processes; 0: one per core.")
-    ] = 0,
-    scheduler: Annotated[
-        str,
-        typer.Option(
-            metavar="ADDRESS", help="Dask scheduler, e.g. tcp://host:8786.  [default: start one here]"
-        ),
-    ] = "",
+        int | None, typer.Option(metavar="N", min=0, help="Number of workers.  [default: one per core]")
+    ] = None,
+    scheduler: Scheduler = "",
     data_dir: DataDir = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FOLDER", help="Where results are stored.  [default: reproductions in ATTNX_HOME]"
-        ),
+        typer.Option(metavar="FOLDER", help="Folder of the results.  [default: reproductions in ATTNX_HOME]"),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -89,20 +71,14 @@ def reproduce(
     asked = plan_experiment(experiment, find_experiment(known, experiment), size, seeds)
 
     from ..api.reproduce import reproduce_plan
+    from ..run.workers.executors import choose_workers
 
-    found, folder = reproduce_plan(
-        asked,
-        catalog,
-        executor=executor,
-        workers=workers,
-        scheduler=scheduler,
-        data_dir=data_dir,
-        out=out,
-    )
+    workers_ = choose_workers(executor, workers, scheduler)
+    found = reproduce_plan(asked, catalog, workers=workers_, data_dir=data_dir, out=out)
     if json:
         sys.stdout.write(found.to_json())
     else:
         from ..views.terminal.reproduction import print_reproduction
 
         print_reproduction(found)
-    print(f"page: {folder}/reproduction.html", file=sys.stderr)
+    print(f"page: {found.folder}/reproduction.html", file=sys.stderr)

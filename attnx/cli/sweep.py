@@ -2,34 +2,72 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..errors import MachineError
-from .catalog import installed_catalog, switched_off
-from .options import DataDir, Device, Executor, Json, Limit, Scheduler, Seeds
+from ..errors import NotStored
+from .catalog import installed_catalog
+from .completion import names_of
+from .options import (
+    DataDir,
+    Device,
+    Executor,
+    Fresh,
+    Json,
+    KeepLevel,
+    Limit,
+    Sample,
+    Scheduler,
+    Seeds,
+)
+
+if TYPE_CHECKING:
+    from ..request.grid import SweepPlan
+    from ..results.sweep import SweepReport
 
 
 def sweep(
-    spec: Annotated[Path | None, typer.Option(metavar="FILE", help="YAML file with the grid.")] = None,
-    task: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Task (repeatable).")] = None,
+    spec: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="YAML file with any of the options below.")
+    ] = None,
+    task: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Task (repeatable).", autocompletion=names_of("task")),
+    ] = None,
     model: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Model (repeatable).  [default: the one each task recommends]"),
+        typer.Option(
+            metavar="NAME",
+            help="Model (repeatable).  [default: the one that each task recommends]",
+            autocompletion=names_of("model"),
+        ),
     ] = None,
     projection: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Projection (repeatable).")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Projection (repeatable).", autocompletion=names_of("projection")),
     ] = None,
     explanation: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Importance method to test, in every cell (repeatable)."),
+        typer.Option(
+            metavar="NAME",
+            help="Importance method to test in every cell (repeatable).",
+            autocompletion=names_of("importance"),
+        ),
     ] = None,
     reference: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Importance method to compare with (repeatable).")
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Importance method to compare with in every cell (repeatable).",
+            autocompletion=names_of("importance"),
+        ),
     ] = None,
     metric: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Metric, in every cell (repeatable).")
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="Metric of every cell (repeatable).", autocompletion=names_of("metric")
+        ),
     ] = None,
     train: Annotated[
         list[str] | None,
@@ -37,17 +75,22 @@ def sweep(
     ] = None,
     seeds: Seeds = None,
     limit: Limit = None,
+    sample: Sample = None,
     executor: Executor = "local",
     workers: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Number of worker processes; 0: one per core.")
-    ] = 0,
+        int | None, typer.Option(metavar="N", min=0, help="Number of workers.  [default: one per core]")
+    ] = None,
     scheduler: Scheduler = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="List the cells; run nothing.")] = False,
     data_dir: DataDir = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Where sweeps are stored.  [default: sweeps in ATTNX_HOME]"),
+        typer.Option(
+            metavar="FOLDER", help="Folder where sweeps are stored.  [default: sweeps in ATTNX_HOME]"
+        ),
     ] = None,
+    fresh: Fresh = False,
+    keep: KeepLevel = "values",
     json: Json = False,
     device: Device = None,
 ) -> None:
@@ -63,7 +106,7 @@ def sweep(
 
       attnx sweep --spec grid.yaml --executor dask --scheduler tcp://node1:8786
     """
-    from ..request.grid import read_grid, sort_out
+    from ..request.grid import plan_sweep, read_grid
 
     asked = {
         "task": task,
@@ -75,44 +118,52 @@ def sweep(
         "training": train,
         "seeds": seeds,
         "limit": limit,
+        "sample": sample,
         "device": device,
     }
-    grid = read_grid({key: value for key, value in asked.items() if value not in (None, [])}, spec)
     catalog = installed_catalog()
-    cells, refused = sort_out(grid, catalog)
-    for one in refused:
-        print(f"left out: {one.cell.title}: {one.reason}", file=sys.stderr)
-    seeds_each = f"{len(grid.seeds)} seed{'s' * (len(grid.seeds) > 1)} each"
-    print(f"{len(cells)} cell{'s' * (len(cells) != 1)}, {seeds_each}", file=sys.stderr)
+    given = {key: value for key, value in asked.items() if value not in (None, [])}
+    plan = plan_sweep(read_grid(given, spec), catalog)
+    _announce(plan)
     if dry_run:
-        print("\n".join(cell.title for cell in cells))
+        print("\n".join(cell.title for cell in plan.cells))
         return
 
-    from ..run.workers.executors import workers_of
-    from ..run.workers.sweep import carry_out_sweep
-
-    report = carry_out_sweep(
-        cells,
-        refused,
-        catalog,
-        workers_of(executor, workers, scheduler),
-        data_dir=data_dir,
-        without=tuple(switched_off),
-    )
-    if json:
-        sys.stdout.write(report.to_json())
-    else:
-        from ..views.terminal.sweep import print_sweep
-
-        print_sweep(report)
-
-    from ..store.sweeps import write_sweep
+    from ..api.sweep import sweep_plan
+    from ..run.workers.executors import choose_workers
 
     try:
-        folder = write_sweep(report, cells, out)
-    except OSError as error:  # all that was found is printed, and every cell kept
-        raise MachineError(f"The page of the sweep is not kept: {error.strerror or error}.") from error
+        report = sweep_plan(
+            plan,
+            catalog,
+            workers=choose_workers(executor, workers, scheduler),
+            data_dir=data_dir,
+            out=out,
+            fresh=fresh,
+            keep=keep,
+        )
+    except NotStored as lost:
+        _show(lost.report, json)
+        raise
+    _show(report, json)
     if not json:
-        print(f"page: {folder}/sweep.html", file=sys.stderr)
+        print(f"page: {report.folder}/sweep.html", file=sys.stderr)
     if report.failed:
         raise typer.Exit(1)
+
+
+def _announce(plan: "SweepPlan") -> None:
+    for refused in plan.refused:
+        print(f"left out: {refused.title}: {refused.reason}", file=sys.stderr)
+    cells, seeds = len(plan.cells), len(plan.cells[0].asked.seeds)
+    print(f"{cells} cell{'s' * (cells != 1)}, {seeds} seed{'s' * (seeds > 1)} each", file=sys.stderr)
+
+
+def _show(report: "SweepReport", json: bool) -> None:
+    if json:
+        sys.stdout.write(report.to_json())
+        return
+
+    from ..views.terminal.sweep import print_sweep
+
+    print_sweep(report)

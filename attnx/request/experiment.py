@@ -1,4 +1,4 @@
-"""What is run of a paper's table or figure at a size, before anything heavy is imported."""
+"""What is run for a paper's table or figure at a size; nothing heavy is imported."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .spec import Choice, Limit, RunSpec
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowCell:
-    """A task and a model of one row, and the studies that are made of them, if it is not an evaluation."""
+    """A task and a model of one row, and the studies on them if it is not an evaluation."""
 
     row: str
     asked: RunSpec
@@ -34,7 +34,7 @@ class ExperimentPlan:
 
     @property
     def command(self) -> str:
-        """What a person types for it."""
+        """The command that a person types for it."""
         usual = self.seeds == parse_seeds(self.experiment.size(self.size).seeds)
         seeds = "" if usual else f" --seeds {','.join(map(str, self.seeds))}"
         return f"attnx reproduce {self.name} --size {self.size}{seeds}"
@@ -51,7 +51,7 @@ def find_experiment(known: Mapping[str, Experiment], name: str) -> Experiment:
 def plan_experiment(
     name: str, experiment: Experiment, size: str = "small", seeds: Sequence[int] | str | None = None
 ) -> ExperimentPlan:
-    """What is run of an experiment, with other seeds than the size's where they are given."""
+    """Plan an experiment at a size, with other seeds than that size's if they are given."""
     if size not in SIZES:
         raise UsageError(f"Unknown size '{size}'.{did_you_mean(size, SIZES)} Sizes: {', '.join(SIZES)}.")
     chosen: SizeName = "small" if size == "small" else "paper"
@@ -89,7 +89,7 @@ def _cells(experiment: Experiment, name: str, size: Size, seeds: tuple[int, ...]
 
 
 def _tasks(experiment: Experiment, row: Row, size: Size) -> Iterator[tuple[Choice, Limit]]:
-    """The tasks of a row as this size has them: the row's options, and then the size's."""
+    """The tasks of a row at this size: the row's options, then those of the size."""
     if not size.tasks:
         yield from ((Choice.parse(task), Limit()) for task in experiment.tasks(row))
     for text, limit in size.tasks.items():

@@ -1,4 +1,4 @@
-"""A grid: the product of tasks, models, projections and trainings, cell by cell."""
+"""A grid: the product of tasks, models, projections and training settings, cell by cell."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ from pydantic import BeforeValidator, Field, ValidationError
 from ..errors import UsageError
 from ..host.catalog import Catalog
 from .parsing import parse_seeds, read_fields
+from .plan import Plan
 from .resolve import resolve
-from .spec import Choice, Limit, Options, RunSpec
+from .spec import Choice, Limit, Options, RunSpec, Sample
 
+AXES = ("task", "model", "projection", "training")
 MOST_CELLS = 10_000
 
 
 def _several(value: Any) -> Any:
-    """One thing is a list of one."""
+    """A single value is a list of one."""
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
@@ -38,7 +40,7 @@ Choices = Annotated[tuple[Choice, ...], BeforeValidator(_choices)]
 
 
 class Grid(Options):
-    """What a sweep is asked to do: every axis is a list, and cells are their product."""
+    """What a sweep is asked to do: every axis is a list, and the cells are their product."""
 
     task: Annotated[Choices, Field(min_length=1)]
     model: Choices = ()  # empty: what each task recommends
@@ -49,48 +51,68 @@ class Grid(Options):
     metrics: Choices = ()
     seeds: tuple[int, ...] = (0,)
     limit: Limit = Limit()
+    sample: Sample = "auto"
     device: str = "auto"
 
-    def cells(self) -> Iterator[RunSpec]:
-        """The specs of all cells, the last axis running fastest."""
-        shared = {
-            name: getattr(self, name)
-            for name in ("explanations", "references", "metrics", "seeds", "limit", "device")
-        }
+    def specs(self) -> Iterator[RunSpec]:
+        """The specs of all cells; the last axis varies fastest."""
+        shared = {name: getattr(self, name) for name in type(self).model_fields if name not in AXES}
         for task, model, projection, training in product(
             self.task, self.model or (None,), self.projection or (None,), self.training or ({},)
         ):
             yield RunSpec(task=task, model=model, projection=projection, training=training, **shared)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Cell:
-    """One point of a grid: what is asked there."""
+    """One point of a grid: what is asked there, and its plan."""
 
     asked: RunSpec
+    plan: Plan
 
     @property
     def training(self) -> str:
         """The training settings that set it apart, as a person types them."""
-        return ",".join(f"{key}={value}" for key, value in self.asked.training.items())
+        return _training(self.asked)
 
     @property
     def title(self) -> str:
-        """Task, model, projection and training, as far as they were named."""
-        chosen = (self.asked.task, self.asked.model, self.asked.projection)
-        return " · ".join(filter(None, [*(choice.label for choice in chosen if choice), self.training]))
+        """Task, model, projection and training, as far as they are given."""
+        return _title(self.asked)
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
-    """A cell that makes no sense, and why."""
+class RefusedCell:
+    """A cell whose components do not fit together, and why."""
 
-    cell: Cell
+    title: str
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class SweepPlan:
+    """The cells of a grid that can be run, each once, and those that cannot."""
+
+    cells: tuple[Cell, ...]
+    refused: tuple[RefusedCell, ...]
+
+    @property
+    def training_runs(self) -> int:
+        """How many models are trained: one for every seed of every cell."""
+        return sum(len(cell.asked.seeds) for cell in self.cells)
+
+
+def _training(spec: RunSpec) -> str:
+    return ",".join(f"{key}={value}" for key, value in spec.training.items())
+
+
+def _title(spec: RunSpec) -> str:
+    chosen = (spec.task, spec.model, spec.projection)
+    return " · ".join(filter(None, [*(choice.label for choice in chosen if choice), _training(spec)]))
+
+
 def read_grid(asked: dict[str, Any], file: Path | None) -> Grid:
-    """The grid of a file, with what was asked on the command line in its place."""
+    """Read the grid of a file; what is asked elsewhere takes the place of the same keys."""
     fields = {**(read_fields(file, Grid) if file else {}), **asked}
     if isinstance(fields.get("seeds"), str):
         fields["seeds"] = parse_seeds(fields["seeds"])
@@ -105,16 +127,16 @@ def read_grid(asked: dict[str, Any], file: Path | None) -> Grid:
         key = ".".join(str(part) for part in first["loc"])
         origin = f"{file}: " if file else ""
         raise UsageError(f"Bad value for {origin}{key}: {first['msg']}.") from error
-    size = prod(max(1, len(axis)) for axis in (grid.task, grid.model, grid.projection, grid.training))
+    size = prod(max(1, len(getattr(grid, axis))) for axis in AXES)
     if size > MOST_CELLS:
         raise UsageError(f"The grid has {size} cells, more than {MOST_CELLS}: make it smaller.")
     return grid
 
 
-def sort_out(grid: Grid, catalog: Catalog) -> tuple[list[Cell], list[Refused]]:
-    """The cells that make sense, each once, and the others with the reason.
+def plan_sweep(grid: Grid, catalog: Catalog) -> SweepPlan:
+    """Resolve every cell of a grid, each once.
 
-    A name that nothing has is a mistake of the whole grid, not of a cell.
+    A name that nothing has is an error of the whole grid, not of a cell.
     """
     for kind, choices in (("task", grid.task), ("projection", grid.projection)):
         for choice in choices:
@@ -122,14 +144,14 @@ def sort_out(grid: Grid, catalog: Catalog) -> tuple[list[Cell], list[Refused]]:
     for choice in grid.model:
         catalog.find_model(choice.name)
     cells: dict[str, Cell] = {}
-    refused: list[Refused] = []
-    for spec in grid.cells():
+    refused: list[RefusedCell] = []
+    for spec in grid.specs():
         try:
             plan = resolve(spec, catalog)
         except UsageError as error:
-            refused.append(Refused(Cell(spec), str(error)))
+            refused.append(RefusedCell(_title(spec), str(error)))
         else:
-            cells.setdefault(plan.spec.canonical(), Cell(spec))
+            cells.setdefault(plan.spec.canonical(), Cell(spec, plan))
     if not cells:
-        raise UsageError(f"No cell of the grid makes sense; the first: {refused[0].reason}")
-    return list(cells.values()), refused
+        raise UsageError(f"No cell of the grid can be run; the first: {refused[0].reason}")
+    return SweepPlan(tuple(cells.values()), tuple(refused))

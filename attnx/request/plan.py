@@ -2,17 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar, Generic, TypeVar
 
 from ..host.cards import Component, Kind
 from .spec import Choice, Options, RunSpec, Training
 
+T = TypeVar("T")
+U = TypeVar("U")
+
+
+@dataclass(frozen=True, slots=True)
+class Tests(Generic[T]):
+    """What a run tests: explanations with metrics, compared with references and baselines.
+
+    T is what stands for a component: a part of a plan, the component itself, or its label.
+    """
+
+    __test__: ClassVar[bool] = False  # pytest takes a class of this name for test cases otherwise
+
+    explanations: tuple[T, ...] = ()
+    references: tuple[T, ...] = ()
+    metrics: tuple[T, ...] = ()
+    baselines: tuple[T, ...] = ()
+
+    @property
+    def roles(self) -> tuple[tuple[T, ...], ...]:
+        """Explanations, references, metrics and baselines, in the order of the fields."""
+        return self.explanations, self.references, self.metrics, self.baselines
+
+    @property
+    def methods(self) -> tuple[T, ...]:
+        """Everything that gives importance scores."""
+        return (*self.explanations, *self.baselines, *self.references)
+
+    def map(self, change: Callable[[T], U]) -> Tests[U]:
+        """The same tests with something else in the place of every component."""
+        return Tests(*(tuple(map(change, role)) for role in self.roles))
+
 
 @dataclass(frozen=True)
 class Part:
-    """One component of a plan with its options, or an object the caller made himself."""
+    """One component of a plan with its options, or an object that the caller made."""
 
     kind: Kind
     label: str
@@ -24,12 +56,12 @@ class Part:
 
     @property
     def provider(self) -> str:
-        """The plugin with its version; nothing for an object of the caller's own."""
+        """The plugin with its version; empty for an object that the caller made."""
         return self.component.provider if self.component else ""
 
     @property
     def title(self) -> str:
-        """The part as a message names it."""
+        """The part as error messages call it."""
         return f"{self.kind} '{self.label}'" + (f" of plugin {self.provider}" if self.provider else "")
 
     @property
@@ -44,7 +76,7 @@ class Part:
         return self.component.card.recommends if self.component else ()
 
     def make(self) -> Any:
-        """The component itself; a model's class is returned as it is, to be built on data."""
+        """Make the component; a model's class is returned unchanged, because it is built on data."""
         if self.component is None:
             return self.given
         made = self.component.load()
@@ -61,14 +93,11 @@ class Plan:
     task: Part
     model: Part
     projection: Part | None  # None for a model that makes its attention itself, or has none
-    explanations: tuple[Part, ...]
-    baselines: tuple[Part, ...]
-    references: tuple[Part, ...]
-    metrics: tuple[Part, ...]
+    tests: Tests[Part]
     training: Training
     own: str  # the explanation that is the model's attention itself
     chance: str  # the baseline that verdicts compare with, empty where it is not installed
-    drawings: tuple[Part, ...] = ()  # figures, which change nothing of what is found
+    drawings: tuple[Part, ...] = ()  # figures, which change no result
     inversions: Mapping[str, float] = field(default_factory=dict)  # share of each metric in the audit
 
     @property
@@ -78,7 +107,8 @@ class Plan:
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        return (*self.trained, *self.explanations, *self.baselines, *self.references, *self.metrics)
+        """Every component that results depend on."""
+        return (*self.trained, *self.tests.methods, *self.tests.metrics)
 
     @property
     def reads_raw_text(self) -> bool:
@@ -87,9 +117,9 @@ class Plan:
 
     @property
     def as_trained(self) -> Plan:
-        """The plan that the model is trained by: what says only how it is read is as usual.
+        """The plan that determines training: options that say how attention is read have their defaults.
 
-        Training that looks at attention depends on how that is read.
+        Training that uses attention depends on how attention is read, so it keeps them.
         """
         given = self.model.options
         usual = {name: type(given).model_fields[name].get_default() for name in given.reading}
@@ -97,16 +127,16 @@ class Plan:
             return self
         if self.training.entropy or self.training.deception:
             return self
-        if any(getattr(part.make(), "follows_training", False) for part in self.metrics):
+        if any(getattr(part.make(), "follows_training", False) for part in self.tests.metrics):
             return self
         return replace(self, model=replace(self.model, options=given.model_copy(update=usual)))
 
     @property
     def names_weights(self) -> bool:
-        """Whether trained weights can be named: the model and its projection are, data by its content."""
+        """Whether trained weights can be named: model and projection have names, data is named by content."""
         return all(part.component is not None for part in self.trained if part is not self.task)
 
     @property
     def repeatable(self) -> bool:
-        """Whether the spec alone determines the run: not so when an object was passed in."""
+        """Whether the spec alone determines the run: False if an object was passed in."""
         return all(part.component is not None for part in self.parts)

@@ -16,7 +16,7 @@ from ..registry.schema import Composition
 from . import refusals
 from .choices import NONE, choose_metrics, choose_references, only_quality
 from .objects import Objects, given_part
-from .plan import Part, Plan
+from .plan import Part, Plan, Tests
 from .spec import Choice, Options, RunSpec, Training, validate_options
 
 
@@ -58,10 +58,7 @@ def resolve(spec: RunSpec, catalog: Catalog, objects: Objects | None = None) -> 
         task=task,
         model=model,
         projection=projection,
-        explanations=explanations,
-        baselines=baselines,
-        references=references,
-        metrics=metrics,
+        tests=Tests(explanations, references, metrics, baselines),
         training=training,
         own=next(iter(usual.explanations), ""),
         chance=next((part.label for part in baselines if part.label == usual.baselines[0]), ""),
@@ -212,9 +209,9 @@ def _spelled_out(plan: Plan) -> Plan:
             "task": plan.task.choice,
             "model": plan.model.choice,
             "projection": plan.projection.choice if plan.projection else None,
-            "explanations": tuple(part.choice for part in plan.explanations),
-            "references": tuple(part.choice for part in plan.references),
-            "metrics": tuple(part.choice for part in plan.metrics) or (Choice(name=NONE),),
+            "explanations": tuple(part.choice for part in plan.tests.explanations),
+            "references": tuple(part.choice for part in plan.tests.references),
+            "metrics": tuple(part.choice for part in plan.tests.metrics) or (Choice(name=NONE),),
             "training": plan.training.model_dump(),
         }
     )

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, PrivateAttr
 
 from ..disk import write_file
 from .provenance import Record
@@ -26,6 +26,18 @@ class Result(Record):
     file_stem: ClassVar[str]  # the name of its files, without their endings
 
     schema_: Literal[2] = Field(default=SCHEMA, alias="schema")
+    _stored_in: Path | None = PrivateAttr(default=None)
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder that this is stored in; None if it is not stored."""
+        return self._stored_in
+
+    def stored_in(self, folder: Path) -> Self:
+        """The same result, which knows the folder that it is stored in."""
+        result = self.model_copy()
+        result._stored_in = folder
+        return result
 
     def to_json(self) -> str:
         """The result as JSON text, in the layout that docs/report.md describes."""

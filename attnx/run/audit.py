@@ -1,4 +1,4 @@
-"""An audit of metrics: models that are known to use certain units, and explanations right and wrong."""
+"""An audit of metrics: models that are known to use certain units, with right and wrong explanations."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from .measuring.measurement import observe
 from .measuring.splits import Split, batches
 from .training.models import TrainedModels
 
-KNOWS = 0.9  # least accuracy, and least accuracy without other units, of a model that is audited with
-LOST = 0.7  # most accuracy of it without the deciding units; one of two labels is right by chance in .5
+KNOWS = 0.9  # the least accuracy of a model used in the audit, also without other units
+LOST = 0.7  # its highest accuracy without the deciding units; guessing between two labels gives 0.5
 
 
 @standard_state()
 def carry_out_audit(plan: AuditPlan, source: Source, progress: Progress) -> AuditReport:
-    """Train, verify and measure; models that were not seen to use the deciding units are left out."""
+    """Train, verify and measure; models that do not verifiably use the deciding units are left out."""
     started = time.perf_counter()
     weights = Weights()
     check_writable(weights.root, "ATTNX_HOME")
@@ -49,12 +49,14 @@ def carry_out_audit(plan: AuditPlan, source: Source, progress: Progress) -> Audi
         data = load_data(honest.task.make(), source, honest.spec.limit, raw_text=honest.reads_raw_text)
         examples = len(data.test)
         bench = _Bench(TrainedModels(data, device, weights, progress), plans, task, model)
-        seen, checked = bench.measured(plan.seeds)
+        measurements, checked = bench.measured(plan.seeds)
         verification += checked
         if all(one.verified for one in checked):
-            cases.append(Case(seen))
+            cases.append(Case(measurements))
     if not cases:
-        raise DataError("No model of the audit was seen to use the deciding units: nothing is known of any.")
+        raise DataError(
+            "No model of the audit verifiably uses the deciding units: there is nothing to audit with."
+        )
     rows, silent = audit_rows(
         cases, plan.cases.ladder, plan.cases.course, plan.own, _metric_names(plan.plans.values())
     )
@@ -75,12 +77,12 @@ def carry_out_audit(plan: AuditPlan, source: Source, progress: Progress) -> Audi
 
 def _metric_names(plans: Iterable[Mapping[str, Plan]]) -> dict[str, str]:
     """The name of every metric by its label."""
-    return {part.label: part.choice.name for plan in plans for part in plan["honest"].metrics}
+    return {part.label: part.choice.name for plan in plans for part in plan["honest"].tests.metrics}
 
 
 @dataclass(frozen=True)
 class _Bench:
-    """One model on one task, of which honest, deceived and randomised copies are measured."""
+    """One model on one task, measured as honest, deceived and randomised copies."""
 
     models: TrainedModels
     plans: Mapping[str, Plan]  # honest, deceived
@@ -90,27 +92,27 @@ class _Bench:
     def measured(
         self, seeds: Sequence[int]
     ) -> tuple[dict[str, list[Mapping[Key, Measurement]]], list[AuditedModel]]:
-        """What every metric says of every explanation, and how it is known what the models use."""
+        """The values of every metric for every explanation, and the checks of what the models use."""
         honest = self.plans["honest"]
-        seen: dict[str, list[Mapping[Key, Measurement]]] = {"honest": [], "deceived": [], "randomised": []}
+        values: dict[str, list[Mapping[Key, Measurement]]] = {"honest": [], "deceived": [], "randomised": []}
         checked = []
         for seed in seeds:
             models = {kind: self.models.trained(plan, seed)[0] for kind, plan in self.plans.items()}
             checked += [self._checked(model, kind, seed) for kind, model in models.items()]
             models["randomised"] = self.models.untrained(honest, seed)
             for kind, model in models.items():
-                seen[kind].append(self._observed(model, kind, seed))
-        return seen, checked
+                values[kind].append(self._observed(model, kind, seed))
+        return values, checked
 
     def _observed(self, model: Model, kind: str, seed: int) -> dict[Key, Measurement]:
         plan = self.plans["honest"]
-        explanations = [p for p in plan.explanations if kind == "honest" or p.label == plan.own]
+        explanations = tuple(
+            part for part in plan.tests.explanations if kind == "honest" or part.label == plan.own
+        )
         observation = observe(
             model,
             Split(model, self.models.data.test, self.models.device),
-            explanations=tuple(Named(part.label, part.make()) for part in explanations),
-            references=tuple(Named(part.label, part.make()) for part in plan.references),
-            metrics=tuple(Named(part.label, part.make()) for part in plan.metrics),
+            replace(plan.tests, explanations=explanations, baselines=()).map(Named.of),
             seed=seed,
             progress=self.models.progress,
             label=f"{self.task.partition(':')[0]}, {self.model}, seed {seed}: {kind}",
@@ -118,7 +120,7 @@ class _Bench:
         return {m.key: m for m in observation.measurements}
 
     def _checked(self, model: Model, kind: str, seed: int) -> AuditedModel:
-        """How well a model does as it is, without the deciding units, and without as many others."""
+        """The accuracy of a model: on whole examples, without the deciding units, without as many others."""
         test = self.models.data.test
         rng = np.random.default_rng(seed)
         accuracy, mass = self._accuracy(model, test)
@@ -149,12 +151,12 @@ class _Bench:
 
 def _deciding(example: Example) -> Sequence[bool]:
     if example.rationale is None:
-        raise DataError(f"Example '{example.id}' has no units that are known to decide: nothing to audit by.")
+        raise DataError(f"Example '{example.id}' has no units that are known to decide: an audit needs them.")
     return example.rationale
 
 
 def _others(example: Example, rng: np.random.Generator) -> Sequence[bool]:
-    """As many units that do not decide, at random."""
+    """As many other units, chosen at random."""
     deciding = np.array(_deciding(example))
     others = np.flatnonzero(~deciding)
     gone = rng.choice(others, size=min(int(deciding.sum()), len(others)), replace=False)
@@ -163,7 +165,6 @@ def _others(example: Example, rng: np.random.Generator) -> Sequence[bool]:
 
 def _without(example: Example, gone: Sequence[bool]) -> Example:
     """An example without some of its units."""
-
     kept = [i for i, away in enumerate(gone) if not away]
     return replace(
         example,

@@ -1,4 +1,4 @@
-"""The data of a plan; a worker that carries out cell after cell remembers what it loaded last."""
+"""The data of a plan; a worker that carries out one cell after the other does not load it again."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ..types import TaskData
 
 
 class DataCache:
-    """The data that was loaded last, by what was asked for."""
+    """The data that was loaded last, by the request for it."""
 
     def __init__(self) -> None:
-        self.most = 0  # nothing is data_cache unless somebody says so: files may change
+        self.most = 0  # datasets that are cached: none unless a worker asks for it, because files may change
         self.data: dict[str, TaskData] = {}
 
     def load(self, plan: Plan, source: Source) -> TaskData:
-        """The data of a plan, from memory where it is there."""
+        """The data of a plan, from memory if it is there."""
         key = _key(plan, source)
         if key in self.data:
             return self.data[key]
@@ -31,13 +31,20 @@ class DataCache:
         return data
 
     @contextmanager
-    def instead(self, plan: Plan, source: Source, data: TaskData) -> Iterator[None]:
-        """Take other data for that of a plan, for a while."""
-        before, self.data = self.data, {_key(plan, source): data}
+    def replaced(self, plan: Plan, source: Source, data: TaskData) -> Iterator[None]:
+        """Use other data for a plan, for a while."""
+        with self.restored():
+            self.data = {_key(plan, source): data}
+            yield
+
+    @contextmanager
+    def restored(self) -> Iterator[None]:
+        """Afterwards the cache is what it was before."""
+        most, data = self.most, dict(self.data)
         try:
             yield
         finally:
-            self.data = before
+            self.most, self.data = most, data
 
 
 def _key(plan: Plan, source: Source) -> str:

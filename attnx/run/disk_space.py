@@ -1,4 +1,4 @@
-"""How much will be written, as soon as that can be told: without room nothing is computed."""
+"""Disk space that a run needs: without it, nothing is computed."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from ..request.keep_levels import Keep
 from ..store.weights import Weights
 from ..types import TaskData
 
-PAGES = 100_000  # bytes of a report, its page and what seals them, without examples
-CHECKPOINT = 10  # times the weights: those of now and of the best epoch, three moments, the last one's too
+PAGES = 100_000  # bytes of a report, its page and its checksums, without examples
+CHECKPOINT = 10  # times the weights: current and best ones, three moments, and the previous checkpoint
 
 
 def check_run_space(
     root: Path, data: TaskData, keep: Keep, *, seeds: int, methods: int, measures: int
 ) -> None:
-    """Refuse a disk without room for a report and the examples of the test split."""
+    """Raise an error if there is no space for a report and the examples of the test split."""
     check_space(root, PAGES + _examples_size(data, keep, seeds, methods, measures), "the report", "--out")
 
 
 def _examples_size(data: TaskData, keep: Keep, seeds: int, methods: int, measures: int) -> int:
-    """Bytes of what is kept of the examples: doubles of each, half of one and a few letters of each unit."""
+    """Bytes of the stored examples: doubles for each example; a half and some letters for each unit."""
     if keep == "none":
         return 0
     doubles = 8 * len(data.test) * seeds * (len(data.label_names) + measures)
@@ -33,7 +33,7 @@ def _examples_size(data: TaskData, keep: Keep, seeds: int, methods: int, measure
 
 
 def check_weights_space(weights: Weights, model: Model, models: int) -> None:
-    """Refuse a disk without room for the weights of so many models like this one, and a checkpoint."""
+    """Raise an error if there is no space for the weights of so many models like this, and a checkpoint."""
     size = sum(tensor.numel() * tensor.element_size() for tensor in model.state_dict().values())
     what = "a model in training" if models == 1 else f"{models} models in training"
     check_space(weights.root, size * (models + CHECKPOINT), what, "ATTNX_HOME")

@@ -1,4 +1,4 @@
-"""One example put through a model, and every method asked which units it was for."""
+"""One example explained: the prediction, and the scores that every method gives its units."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ def explain_example(
     title: str,
     unknown: tuple[str, ...] = (),
 ) -> Explanation:
-    """The prediction, the scores of every method, and what leaving their top units out does."""
+    """The prediction, the scores of every method, and the effect of removing their top units."""
     with evaluating(model):
         trace = trace_of(model, model.encode([example]).to(device))
         scores = {
             named.label: by_unit(attribute(named, model, trace, trace.predicted, seed).values, trace.batch)[0]
             for named in methods
         }
-        seen = by_unit(trace.batch.mask.float(), trace.batch)[0] > 0  # [n]
+        read = by_unit(trace.batch.mask.float(), trace.batch)[0] > 0  # [n]
         tops = {
-            name: values.nan_to_num(-torch.inf).masked_fill(~seen, -torch.inf).argsort(descending=True)
+            name: values.nan_to_num(-torch.inf).masked_fill(~read, -torch.inf).argsort(descending=True)
             for name, values in scores.items()
         }
-        count = min(TOP, int(seen.sum()))
+        count = min(TOP, int(read.sum()))
         tried = list(dict.fromkeys(unit for order in tops.values() for unit in order[:count].tolist()))
         without = (
             probabilities_without(model, trace, torch.tensor([tried]))[0].tolist()

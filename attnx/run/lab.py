@@ -16,7 +16,7 @@ from ..host.catalog import Catalog
 from ..progress import Progress
 from ..protocols import Model
 from ..request.objects import Objects
-from ..request.plan import Part, Plan
+from ..request.plan import Part, Plan, Tests
 from ..request.resolve import find_part, resolve
 from ..request.spec import Choice, RunSpec, Training, digest
 from ..results.observations import Measurement
@@ -28,7 +28,7 @@ from .measuring.attribution import Named, trace_of
 from .measuring.measurement import observe
 from .measuring.splits import Split, batches
 from .published_values import published_value
-from .training.loop import Objective
+from .training.loop import Objective, Trainer, train
 from .training.models import TrainedModels, seeded
 
 
@@ -67,24 +67,25 @@ class Lab:
         weights: Weights,
         progress: Progress,
         objects: Objects | None = None,
+        trainer: Trainer = train,
     ) -> None:
-        self._objects = objects or {}
-        self._asked = asked  # as the user put it: what he did not say is decided anew for a variant
+        self._objects, self._trainer = objects or {}, trainer
+        self._asked = asked  # as the user wrote it: what is not given is decided again for a variant
         self._study = study
         self._catalog = catalog
         self._device, self._source, self._weights, self._progress = device, source, weights, progress
         self._plans: dict[Setting, Plan] = {}
-        self.parts_used: list[Part] = []  # what took part beside the plan's own
+        self.parts_used: list[Part] = []  # besides those of the plan
         self.setting = self._setting(plan)
         self.seeds: tuple[int, ...] = plan.spec.seeds
 
     @property
     def data(self) -> TaskData:
-        """The task's examples, loaded when they are first asked for."""
+        """The task's examples, loaded when they are first used."""
         return self._models.data
 
     def require(self, kind: Kind, name: str) -> None:
-        """Refuse, before any training, what is not installed."""
+        """Raise an error, before any training, if a component is not installed."""
         self._catalog.find(kind, name)
 
     def options_of(self, model: str) -> frozenset[str]:
@@ -96,7 +97,7 @@ class Lab:
     def variant(self, **changes: Any) -> Setting:
         """The setting with some fields of its spec changed, such as projection="uniform".
 
-        What the user did not say is decided anew: another model brings its own training settings.
+        What the user did not give is decided again: another model has its own training settings.
         """
         plan = resolve(
             RunSpec.model_validate({**self._asked.model_dump(), **changes}), self._catalog, self._objects
@@ -105,14 +106,14 @@ class Lab:
         return self._setting(plan)
 
     def published(self, experiment: str, column: str, settings: Sequence[Setting] = ()) -> float | None:
-        """What an experiment of the registry has for this setting, or for all of these together."""
+        """The value that the registry has for this setting, or for all of these together."""
         found = self._published(experiment, column, settings)
         return found[0] if found else None
 
     def beside(
         self, finding: Finding, experiment: str, column: str, settings: Sequence[Setting] = ()
     ) -> Finding:
-        """The finding with a published value beside it, if task, model and projection are the paper's."""
+        """The finding with a published value next to it, if task, model and projection are the paper's."""
         found = self._published(experiment, column, settings)
         return replace(finding, published=found[0], source=found[1]) if found else finding
 
@@ -123,7 +124,7 @@ class Lab:
         return published_value(self._catalog, experiment, column, plans)
 
     def within(self, study: str) -> Lab:
-        """The same lab as another study has it: what it trains, and finds trained, is that study's."""
+        """The same lab for another study: models are trained and found as that study would."""
         part = find_part(self._catalog, "study", Choice.parse(study))
         other = Lab(
             self._asked,
@@ -140,11 +141,11 @@ class Lab:
         return other
 
     def model(self, seed: int, setting: Setting | None = None) -> Model:
-        """A model trained as the setting says; its weights are kept as those of any run."""
+        """A model trained as the setting says; its weights are stored like those of any run."""
         return self._models.trained(self._plans[setting or self.setting], seed)[0]
 
     def untrained(self, seed: int, setting: Setting | None = None) -> Model:
-        """A model as it is before training."""
+        """A model before training."""
         return self._models.untrained(self._plans[setting or self.setting], seed)
 
     def train(
@@ -158,14 +159,14 @@ class Lab:
         setting: Setting | None = None,
         beside: Sequence[Model] = (),
     ) -> Model:
-        """Train a model of one's own making.
+        """Train a model that the study made itself.
 
-        It is trained anew when there are other weights in it to start from, or in the models
-        `beside` that its training depends on. All else that tells it from others, such as a setting
-        of the objective, must be in its `name`.
+        Stored weights are used again only if the model starts from the same weights, and so do the models
+        `beside` that its training depends on. Everything else that makes it different, such as a setting of
+        the objective, must be part of `name`.
         """
         plan = self._plans[setting or self.setting]
-        key = ""  # with an object in it nothing could say whose weights these are
+        key = ""  # weights of a Python object have no stable name
         if plan.repeatable and self._study.component is not None:
             code = plugins_used([self._study])[0].code
             base = weights_name(plan, self.data, seed, self._device)
@@ -178,7 +179,7 @@ class Lab:
         return model
 
     def batch(self, model: Model, examples: Sequence[Example]) -> Batch:
-        """Examples as the model reads them, where it is."""
+        """Examples as a batch, on the model's device."""
         return model.encode(examples).to(self._device)
 
     def outputs(self, model: Model, examples: Sequence[Example] | None = None) -> Outputs:
@@ -204,23 +205,25 @@ class Lab:
         explanations: Sequence[str] = (),
         references: Sequence[str] = (),
     ) -> tuple[Measurement, ...]:
-        """What these metrics say of a model's own attention, or of each of the explanations given."""
-        wanted = explanations or [self._plans[self.setting].own]
+        """Measure a model's own attention with these metrics, or each of the explanations given."""
+        tests = Tests(
+            explanations=self._parts("importance", explanations or [self._plans[self.setting].own]),
+            references=self._parts("importance", references),
+            metrics=self._parts("metric", metrics),
+        )
         return observe(
             model,
             Split(model, self.data.test, self._device),
-            explanations=tuple(self._named("importance", name) for name in wanted),
-            references=tuple(self._named("importance", name) for name in references),
-            metrics=tuple(self._named("metric", name) for name in metrics),
+            tests.map(Named.of),
             seed=seed,
             progress=self._progress,
             label=f"seed {seed}: {', '.join(metrics)}",
         ).measurements
 
-    def _named(self, kind: Literal["importance", "metric"], text: str) -> Named:
-        part = find_part(self._catalog, kind, Choice.parse(text))
-        self.parts_used.append(part)
-        return Named(text, part.make(), part.provider)
+    def _parts(self, kind: Literal["importance", "metric"], names: Sequence[str]) -> tuple[Part, ...]:
+        parts = tuple(find_part(self._catalog, kind, Choice.parse(name)) for name in names)
+        self.parts_used += parts
+        return parts
 
     def _setting(self, plan: Plan) -> Setting:
         task, model, projection = (
@@ -234,7 +237,7 @@ class Lab:
             else Chosen(name="", options={}, label="", changed=frozenset())
             for part in (plan.task, plan.model, plan.projection)
         )
-        references = tuple(part.label for part in plan.references)
+        references = tuple(part.label for part in plan.tests.references)
         setting = Setting(task, model, projection, plan.training, references)
         self._plans[setting] = plan
         return setting
@@ -243,7 +246,7 @@ class Lab:
     def _models(self) -> TrainedModels:
         plan = self._plans[self.setting]
         data = load_data(plan.task.make(), self._source, plan.spec.limit, raw_text=plan.reads_raw_text)
-        return TrainedModels(data, self._device, self._weights, self._progress)
+        return TrainedModels(data, self._device, self._weights, self._progress, self._trainer)
 
 
 def _by_example(values: Tensor, mask: Tensor) -> tuple[Tensor, ...]:

@@ -1,8 +1,8 @@
-"""A finished run, taken up again: its report, its examples, and its model to use."""
+"""A finished run, loaded again: its report, its examples, and its model to use."""
 
 from __future__ import annotations
 
-import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 
 from ..data.loading import Source, load_data
-from ..errors import UsageError
+from ..errors import AttnxWarning, UsageError
 from ..host.catalog import Catalog
 from ..progress import Progress
 from ..protocols import Model
@@ -33,7 +33,7 @@ from .training.models import TrainedModels
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What a model says of one text."""
+    """What a model predicts for one text."""
 
     label: str
     probabilities: dict[str, float]  # by label
@@ -41,7 +41,7 @@ class Prediction:
 
 @dataclass(eq=False)
 class Run:
-    """A run with its model at hand; `report` is None for a model that was asked for without one."""
+    """A run with its model; `report` is None for a model that was never evaluated."""
 
     plan: Plan | None  # None: an object took part, which cannot be made again
     catalog: Catalog
@@ -57,9 +57,9 @@ class Run:
 
     @cached_property
     def examples(self) -> Examples:
-        """The examples that the run kept."""
+        """The examples that are stored with the run."""
         if self.report is None:
-            raise UsageError("This is no stored run: it kept no examples.")
+            raise UsageError("This model was not evaluated: there are no stored examples.")
         return self.report.examples()
 
     @cached_property
@@ -69,7 +69,7 @@ class Run:
         return load_data(plan.task.make(), self.source, plan.spec.limit, raw_text=plan.reads_raw_text)
 
     def model(self, seed: int | None = None) -> Model:
-        """The trained model of a seed, the first by default: from weights that are kept, or trained again."""
+        """The trained model of a seed, by default the first: from stored weights, or trained again."""
         plan = self._plan()
         seed = plan.spec.seeds[0] if seed is None else seed
         if seed not in plan.spec.seeds:
@@ -81,7 +81,7 @@ class Run:
     def predict(
         self, texts: str | Sequence[str], *, query: str | None = None, seed: int | None = None
     ) -> list[Prediction]:
-        """What the model says of texts, each cut into words as the task's own are."""
+        """Predict the labels of texts, each split into words like those of the task."""
         examples = [self._example(text, query) for text in ([texts] if isinstance(texts, str) else texts)]
         model, names = self.model(seed), self.data.label_names
         found: dict[int, list[float]] = {}
@@ -104,9 +104,9 @@ class Run:
         methods: Sequence[str] = (),
         seed: int | None = None,
     ) -> Explanation:
-        """One text, or one example of the task by its id, as the model sees it.
+        """Explain one text, or one example of the task by its id.
 
-        Without `methods`: attention where the model shows it, and what the run explained and compared with.
+        Without `methods`: attention, if the model has it, and the run's explanations and references.
         """
         if (text is None) == (example is None):
             raise UsageError("Give a text to explain, or the id of an example (--example ID), and not both.")
@@ -152,14 +152,16 @@ class Run:
             if models.find(model, recorded) is not None:
                 return model.eval()
         if self.report is not None:
-            print(f"note: the weights of seed {seed} are not kept any more: training again", file=sys.stderr)
+            message = f"The weights of seed {seed} are not stored any more: training again."
+            warnings.warn(message, AttnxWarning, stacklevel=3)
         model, _ = models.trained(plan, seed)
         known = self.report.provenance.weights.get(seed) if self.report else None
         if known not in (None, tensors_hash(model.state_dict())):
-            print(
-                f"warning: seed {seed} trained again is not the model of the report: code, libraries or data "
-                "have changed since",
-                file=sys.stderr,
+            warnings.warn(
+                f"Seed {seed}, trained again, gives another model than the report's: code, libraries or data "
+                "have changed since then.",
+                AttnxWarning,
+                stacklevel=3,
             )
         return model.eval()
 
@@ -172,13 +174,13 @@ class Run:
         task = plan.task.make()
         units = task.units_of(text)
         if not units:
-            raise UsageError("The text holds no word.")
+            raise UsageError("The text is empty.")
         asks = any(example.query is not None for example in self.data.train[:1])
         if asks != (query is not None):
             raise UsageError(
-                "This task asks a question beside every text: give one with --query."
+                "Every text of this task comes with a question: give one with --query."
                 if asks
-                else "This task asks no question beside its texts: leave the query out."
+                else "The texts of this task come without a question: leave the query out."
             )
         asked = None if query is None else task.units_of(query)
         spans = task.spans_of(text) if plan.reads_raw_text else ()
@@ -195,11 +197,11 @@ class Run:
         )
 
     def _unknown(self, example: Example) -> tuple[str, ...]:
-        """The words of an example that never occur in train, for a model that has its words from there."""
+        """The words of an example that are not in the training texts, if the model knows only those."""
         plan = self._plan()
         if "words" not in plan.task.provides or "unseen-words" in plan.model.provides:
             return ()
-        known = {word for seen in self.data.train for word in _words(seen)}
+        known = {word for other in self.data.train for word in _words(other)}
         return tuple(dict.fromkeys(word for word in _words(example) if word not in known))
 
     def _find(self, id_: str) -> Example:
@@ -224,7 +226,7 @@ class Run:
     def _named(self, name: str) -> Named:
         part = find_part(self.catalog, "importance", Choice.parse(name))
         require_capabilities(part, self._plan(), self.catalog)
-        return Named(name, part.make())
+        return Named.of(part)
 
 
 def _words(example: Example) -> Iterator[str]:

@@ -1,15 +1,13 @@
-"""A paper's table or figure carried out: its grid as a sweep, or its studies, and what they say of it."""
+"""A table or figure of a paper, run as a sweep or as studies, with the claims that it supports."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import numpy as np
-import torch
 
 from ..data.access import Source
 from ..errors import DataError, UsageError, in_one_line
@@ -19,26 +17,23 @@ from ..registry.experiments import Column
 from ..request.experiment import ExperimentPlan, RowCell
 from ..request.grid import Cell
 from ..request.resolve import resolve
-from ..request.spec import RunSpec
 from ..results.claims import Sample, decide, measured
 from ..results.examples import Examples
 from ..results.report import Curve, Report
 from ..results.reproduction import ColumnShown, Reproduction, SkippedRows
-from ..store.identity import run_name
 from ..store.runs import Runs
-from .device import choose_device
-from .published_studies import StudyFound, StudyUnit, carry_out_study_unit
+from .published_studies import StudyJob, StudyResult, run_study_job
 from .workers.executors import Workers, run_jobs
-from .workers.sweep import carry_out_sweep
+from .workers.sweep import carry_out_cells
 
-Found = Report | StudyFound
+CellResult = Report | StudyResult
 
 
 @dataclass(frozen=True, slots=True)
 class _Results:
-    """What the cells gave, by what was asked of them, and the errors of the others."""
+    """The results of the cells that were run, and the errors of the others."""
 
-    found: Mapping[RowCell, tuple[Found, ...]]
+    found: Mapping[RowCell, tuple[CellResult, ...]]
     failed: Mapping[RowCell, str]
 
 
@@ -50,16 +45,16 @@ def carry_out_reproduction(
     *,
     progress: Progress,
 ) -> Reproduction:
-    """Run what is asked, as far as its data can be had, and hold the paper's claims to what comes out.
+    """Run the rows whose data is available, and decide which of the paper's claims hold.
 
-    Runs and trained weights are kept, so that the same, started again, does what is missing.
+    Runs and trained weights are stored, so the same reproduction, started again, computes what is missing.
     """
     started = time.perf_counter()
     cells, missing = _with_data(asked.cells, catalog, source)
     if not cells:
         raise DataError(next(iter(missing.values()), f"'{asked.name}' has no row of this size."))
     if asked.experiment.study:
-        results = _study(cells, catalog, source, workers, progress)
+        results = _study(list(cells), catalog, source, workers, progress)
     else:
         results = _sweep(cells, catalog, source, workers, progress)
     failed = {**missing, **results.failed}
@@ -70,55 +65,46 @@ def carry_out_reproduction(
 
 def _with_data(
     cells: Sequence[RowCell], catalog: Catalog, source: Source
-) -> tuple[list[RowCell], dict[RowCell, str]]:
-    """The cells whose data is here, or fetched now, and for the others where to put which files."""
-    told: dict[str, str] = {"": ""}  # by dataset; empty: it is here
+) -> tuple[dict[RowCell, Cell], dict[RowCell, str]]:
+    """The cells whose data is here or can be downloaded, with their plans, and what the others lack."""
+    errors: dict[str, str] = {"": ""}  # by dataset; empty: it is here
+    ready: dict[RowCell, Cell] = {}
     missing: dict[RowCell, str] = {}
     for cell in cells:
-        component = resolve(cell.asked, catalog).task.component
-        name = component.dataset if component else ""
-        if name not in told:
+        plan = resolve(cell.asked, catalog)
+        name = plan.task.component.dataset if plan.task.component else ""
+        if name not in errors:
             try:
                 source.fetch(name)
-                told[name] = ""
+                errors[name] = ""
             except DataError as error:
-                told[name] = str(error)
-        if told[name]:
-            missing[cell] = told[name]
-    return [cell for cell in cells if cell not in missing], missing
+                errors[name] = str(error)
+        if errors[name]:
+            missing[cell] = errors[name]
+        else:
+            ready[cell] = Cell(cell.asked, plan)
+    return ready, missing
 
 
 def _sweep(
-    cells: Sequence[RowCell], catalog: Catalog, source: Source, workers: Workers, progress: Progress
+    cells: Mapping[RowCell, Cell], catalog: Catalog, source: Source, workers: Workers, progress: Progress
 ) -> _Results:
-    """Evaluate every cell through the sweep, and find the runs that it kept."""
-    points = {cell: Cell(cell.asked) for cell in cells}
-    distinct = {point.asked.canonical(): point for point in points.values()}
-    swept = carry_out_sweep(
-        list(distinct.values()),
-        (),
-        catalog,
-        workers,
-        data_dir=source.directory,
-        without=catalog.without,
-        progress=progress,
+    """Evaluate every cell by a sweep; rows that ask for the same share a cell."""
+    distinct = {cell.plan.spec.canonical(): cell for cell in cells.values()}
+    numbers = {spec: number for number, spec in enumerate(distinct)}
+    results = carry_out_cells(
+        list(distinct.values()), catalog, workers, data_dir=source.directory, progress=progress
     )
-    errors = {undone.cell: undone.reason for undone in swept.failed}
-    found: dict[RowCell, tuple[Found, ...]] = {}
+    found: dict[RowCell, tuple[CellResult, ...]] = {}
     failed: dict[RowCell, str] = {}
-    with _one_thread():  # as workers compute, and name their runs
-        for cell, point in points.items():
-            report = None if point.title in errors else _kept(cell.asked, catalog, source)
-            if report is None:
-                failed[cell] = errors.get(point.title, "its run was not kept")
-            else:
-                found[cell] = (report,)
+    for row_cell, cell in cells.items():
+        number = numbers[cell.plan.spec.canonical()]
+        report = Runs().find(results.runs[number]) if number in results.runs else None
+        if report is None:
+            failed[row_cell] = results.failed.get(number, "its run was deleted meanwhile")
+        else:
+            found[row_cell] = (report,)
     return _Results(found, failed)
-
-
-def _kept(asked: RunSpec, catalog: Catalog, source: Source) -> Report | None:
-    plan = resolve(asked, catalog)
-    return Runs().find(run_name(plan, source, choose_device(plan.spec.device)), "values")
 
 
 def _study(
@@ -126,37 +112,27 @@ def _study(
 ) -> _Results:
     """Carry out the studies of every cell, each by one worker."""
     folder = str(source.directory) if source.directory else None
-    units = {
+    jobs = {
         cell: [
-            StudyUnit(study, cell.asked.model_dump_json(), folder, catalog.without) for study in cell.studies
+            StudyJob(study, cell.asked.model_dump_json(), folder, catalog.without) for study in cell.studies
         ]
         for cell in cells
     }
-    given: dict[StudyUnit, StudyFound] = {}
-    errors: dict[StudyUnit, str] = {}
-    distinct = list(dict.fromkeys(unit for several in units.values() for unit in several))
+    results: dict[StudyJob, StudyResult] = {}
+    errors: dict[StudyJob, str] = {}
+    distinct = list(dict.fromkeys(job for several in jobs.values() for job in several))
     with progress.stage("studies", len(distinct)) as step:
-        for done in run_jobs(workers, carry_out_study_unit, distinct, lambda _: ()):
-            if done.error is not None:
-                errors[done.unit] = in_one_line(done.error)
+        for finished in run_jobs(workers, run_study_job, distinct, lambda _: ()):
+            if finished.error is not None:
+                errors[finished.job] = in_one_line(finished.error)
             else:
-                given[done.unit] = done.result
+                results[finished.job] = finished.result
             step(1, f"{len(errors)} failed" if errors else "")
-    wrong = {cell: [errors[u] for u in several if u in errors] for cell, several in units.items()}
+    reasons = {cell: [errors[job] for job in several if job in errors] for cell, several in jobs.items()}
     return _Results(
-        {cell: tuple(given[u] for u in several) for cell, several in units.items() if not wrong[cell]},
-        {cell: told[0] for cell, told in wrong.items() if told},
+        {cell: tuple(results[job] for job in jobs[cell]) for cell in cells if not reasons[cell]},
+        {cell: several[0] for cell, several in reasons.items() if several},
     )
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def _concluded(
@@ -203,19 +179,19 @@ def _concluded(
     )
 
 
-def _data(found: Mapping[RowCell, tuple[Found, ...]]) -> dict[str, str]:
+def _data(found: Mapping[RowCell, tuple[CellResult, ...]]) -> dict[str, str]:
     """How many examples there were of each task."""
-    said: dict[str, str] = {}
+    sizes: dict[str, str] = {}
     for cell, (first, *_) in found.items():
         data = first.provenance.data if isinstance(first, Report) else first.data
         task = cell.asked.task.label if cell.asked.task else ""
-        said[task] = ", ".join(
+        sizes[task] = ", ".join(
             f"{data[split]} {split}" for split in ("train", "dev", "test") if split in data
         )
-    return said
+    return sizes
 
 
-def _curves(found: Mapping[RowCell, tuple[Found, ...]], drawn: Sequence[str]) -> Iterator[Curve]:
+def _curves(found: Mapping[RowCell, tuple[CellResult, ...]], drawn: Sequence[str]) -> Iterator[Curve]:
     """The curves of these metrics for the model's own attention, named by their row."""
     for cell, several in found.items():
         for report in several:
@@ -227,7 +203,7 @@ def _curves(found: Mapping[RowCell, tuple[Found, ...]], drawn: Sequence[str]) ->
 def _left_out(
     asked: ExperimentPlan, failed: Mapping[RowCell, str], run: Sequence[str]
 ) -> Iterator[SkippedRows]:
-    """Rows, or parts of rows that were run, without a result, by the reason."""
+    """Rows, or parts of rows, without a result, by the reason."""
     reasons: dict[str, list[str]] = {}
     for cell, reason in failed.items():
         reasons.setdefault(reason, []).append(f"part of {cell.row}" if cell.row in run else cell.row)
@@ -237,14 +213,14 @@ def _left_out(
         yield SkippedRows(rows=asked.left_out, reason=f"not part of the size '{asked.size}'")
 
 
-def _sample(found: tuple[Found, ...], column: Column, setting: str) -> Sample:
+def _sample(found: tuple[CellResult, ...], column: Column, setting: str) -> Sample:
     """The values of a column in what one cell gave."""
     for one in found:
         if isinstance(one, Report):
             return _of_report(one, column)
         if (setting, column.measure) in one.values:
             return Sample(one.values[setting, column.measure], one.examples)
-    known = "; ".join(f"{s} {m}" for one in found if isinstance(one, StudyFound) for s, m in one.values)
+    known = "; ".join(f"{s} {m}" for one in found if isinstance(one, StudyResult) for s, m in one.values)
     raise UsageError(f"The study has no '{setting}' '{column.measure}'; it has {known}.")
 
 
@@ -255,15 +231,15 @@ def _of_report(report: Report, column: Column) -> Sample:
     summary = report.select(
         column.measure, explanation=column.explanation or None, reference=column.reference or None
     )
-    kept = _kept_column(examples, summary.metric, summary.measure, summary.explanation, summary.reference)
-    if kept is not None:
-        return Sample(examples.measures[:, :, kept].astype(float), examples.ids)
+    number = _column(examples, summary.metric, summary.measure, summary.explanation, summary.reference)
+    if number is not None:
+        return Sample(examples.measures[:, :, number].astype(float), examples.ids)
     return Sample(np.array(summary.seeds, dtype=float)[:, None], None)  # of the split as a whole
 
 
-def _kept_column(
+def _column(
     examples: Examples, metric: str, measure: str, explanation: str | None, reference: str | None
 ) -> int | None:
     wanted = (metric, measure, explanation, reference)
-    found = [(c.metric, c.measure, c.explanation, c.reference) for c in examples.columns]
-    return found.index(wanted) if wanted in found else None
+    columns = [(c.metric, c.measure, c.explanation, c.reference) for c in examples.columns]
+    return columns.index(wanted) if wanted in columns else None

@@ -9,12 +9,13 @@ import numpy as np
 
 from ..data.loading import Source
 from ..disk import check_space, check_writable
-from ..errors import UsageError
+from ..errors import PluginError, UsageError
 from ..host.catalog import Catalog
 from ..progress import Progress
 from ..request.objects import Objects
 from ..request.resolve import find_part, require_capabilities, resolve
 from ..request.spec import Choice, RunSpec
+from ..results.cautions import few_seeds
 from ..results.statistics import summarise
 from ..results.study import StudyReport, StudyRow
 from ..store.home import home
@@ -22,12 +23,16 @@ from ..store.identity import plugins_used
 from ..store.runs import write_study
 from ..store.weights import Weights
 from ..types import Finding
+from .computation import data_used
 from .device import choose_device, environment
 from .disk_space import PAGES
-from .evaluation import data_used, not_stored
+from .evaluation import not_stored
 from .global_state import import_components, standard_state
 from .lab import Lab
 from .plugin_errors import errors_of
+from .training.loop import Trainer, train
+
+ROUNDING = 1e-6  # by which a value may leave the bounds of its measure
 
 
 def carry_out_study(
@@ -39,9 +44,9 @@ def carry_out_study(
     out: Path | None = None,
     objects: Objects | None = None,
 ) -> tuple[StudyReport, Path | None]:
-    """Carry out a study and keep its report; an unwritable folder is refused before any training.
+    """Carry out a study and store its report; a folder that cannot be written is refused at the start.
 
-    A study with an object in it is not kept: its name could not say what it was.
+    A study with a Python object in it is not stored, because an object has no stable name.
     """
     root, weights = out or home() / "studies", Weights()
     check_writable(root, "--out")
@@ -63,8 +68,9 @@ def run_study(
     progress: Progress,
     weights: Weights | None = None,
     objects: Objects | None = None,
+    trainer: Trainer = train,
 ) -> tuple[StudyReport, tuple[Finding, ...]]:
-    """Carry out a study on the task and model of a spec: its report, and the values that this is made of."""
+    """Carry out a study on the task and model of a spec: its report, and the values behind it."""
     started = time.perf_counter()
     plan = resolve(spec, catalog, objects)
     part = find_part(catalog, "study", choice, objects)
@@ -75,7 +81,7 @@ def run_study(
     require_capabilities(part, plan, catalog)
     device = choose_device(spec.device)
     import_components([*plan.trained, part])
-    lab = Lab(spec, plan, part, catalog, device, source, weights or Weights(), progress, objects)
+    lab = Lab(spec, plan, part, catalog, device, source, weights or Weights(), progress, objects, trainer)
     with errors_of(part.title):
         findings = tuple(part.make()(lab))
         rows = tuple(_row(finding) for finding in findings)
@@ -87,13 +93,21 @@ def run_study(
         plugins=plugins_used([*plan.trained, part, *lab.parts_used]),
         environment=environment(device),
         findings=rows,
+        warnings=few_seeds(len(plan.spec.seeds)),
         seconds=round(time.perf_counter() - started, 3),
     )
     return report, findings
 
 
 def _row(finding: Finding) -> StudyRow:
-    found = summarise(np.asarray(finding.values, dtype=float)[:, :, None])  # of one column
+    values = np.asarray(finding.values, dtype=float)[:, :, None]  # of one column
+    low, high = (np.array([bound]) for bound in finding.bounds)
+    if (values < low - ROUNDING).any() or (values > high + ROUNDING).any():
+        raise PluginError(
+            f"finding '{finding.measure}' of '{finding.setting}' has values outside its bounds "
+            f"[{finding.bounds[0]:g}, {finding.bounds[1]:g}]"
+        )
+    found = summarise(values, bounds=(low, high))
     return StudyRow(
         setting=finding.setting,
         measure=finding.measure,

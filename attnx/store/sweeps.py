@@ -1,4 +1,4 @@
-"""Where the reports of sweeps are kept: one folder each, named by what was asked."""
+"""Stored reports of sweeps: one folder each, named by what was asked."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from ..disk import written_aside
 from ..request.grid import Cell
 from ..request.spec import digest
 from ..results.sweep import SweepReport
-from .home import home
 
 
-def write_sweep(report: SweepReport, cells: Iterable[Cell], root: Path | None = None) -> Path:
-    """Write the page, the heat maps and the JSON of a sweep over those of the same sweep before."""
-    final = (root or home() / "sweeps") / digest(*(cell.asked.canonical() for cell in cells))
+def write_sweep(report: SweepReport, cells: Iterable[Cell], root: Path) -> Path:
+    """Write page, heat maps and JSON of a sweep; they replace those of the same sweep before."""
+    final = root / digest(*(cell.asked.canonical() for cell in cells))
     with written_aside(final) as folder:
         report.save(folder, seen_from=final)
     return final

@@ -258,8 +258,8 @@ def test_a_run_without_a_built_in_is_planned_or_refused_for_that_reason(plugin: 
     asked = RunSpec.model_validate({"metrics": ["kendall"], "model": "bilstm-add", "task": "sdc-text"})
     for spec in (RunSpec(), asked):
         plan = resolve(spec, Catalog.installed())
-        asked_for = (*plan.metrics, *plan.references) if spec.metrics else ()
-        needed = (plan.task, plan.model, plan.projection, *plan.explanations, *asked_for)
+        asked_for = (*plan.tests.metrics, *plan.tests.references) if spec.metrics else ()
+        needed = (plan.task, plan.model, plan.projection, *plan.tests.explanations, *asked_for)
         if plugin not in {part.component.plugin for part in needed if part.component}:
             resolve(spec, Catalog.installed([plugin]))
             continue
@@ -271,7 +271,7 @@ def test_a_run_without_a_built_in_is_planned_or_refused_for_that_reason(plugin: 
 def test_without_the_baselines_another_explanation_is_measured_and_nothing_stands_beside_it() -> None:
     spec = RunSpec.model_validate({"explanations": ["gradient"]})
     plan = resolve(spec, Catalog.installed(["baselines"]))
-    assert (plan.baselines, plan.chance) == ((), "")
+    assert (plan.tests.baselines, plan.chance) == ((), "")
 
 
 def test_a_name_that_is_switched_off_by_the_environment_says_so(

@@ -16,6 +16,7 @@ from attnx.results.study import StudyReport, StudyRow
 from attnx.run.device import choose_device
 from attnx.run.lab import Lab
 from attnx.run.study import run_study
+from attnx.run.training.loop import Trainer, train
 from attnx.store.weights import Weights
 
 WORDS = "sdc-text:train=160,dev=40,test=60"
@@ -28,14 +29,15 @@ def spec(task: str = WORDS, **fields: Any) -> RunSpec:
     return RunSpec.model_validate({"task": task, **usual, **fields})
 
 
-def make_lab(catalog: Catalog, study: str, asked: RunSpec) -> Lab:
+def make_lab(catalog: Catalog, study: str, asked: RunSpec, trainer: Trainer = train) -> Lab:
     plan = resolve(asked, catalog)
     part = find_part(catalog, "study", Choice.parse(study))
-    return Lab(asked, plan, part, catalog, choose_device("cpu"), Source(), Weights(), Progress())
+    device = choose_device("cpu")
+    return Lab(asked, plan, part, catalog, device, Source(), Weights(), Progress(), trainer=trainer)
 
 
-def carry_out(catalog: Catalog, study: str, asked: RunSpec) -> StudyReport:
-    return run_study(Choice.parse(study), asked, catalog, Source(), Progress())[0]
+def carry_out(catalog: Catalog, study: str, asked: RunSpec, trainer: Trainer = train) -> StudyReport:
+    return run_study(Choice.parse(study), asked, catalog, Source(), Progress(), trainer=trainer)[0]
 
 
 def value(report: StudyReport, setting: str, measure: str) -> Any:

@@ -13,6 +13,7 @@ from retraining_labs import SMALL, WORDS, carry_out, make_lab, same, spec, value
 from scipy import stats
 from scipy.spatial.distance import jensenshannon
 from text_building import build, read, sentence_data
+from trainers import never
 
 from attnx.host.catalog import Catalog
 from attnx.plugin import UsageError
@@ -230,14 +231,11 @@ def test_no_single_divergence_hides_an_adversary(catalog: Catalog) -> None:
     assert value(report, free, "accuracy lost").mean < 0.05
 
 
-def test_guided_mlp_finds_the_adversary_of_the_adversarial_study(
-    catalog: Catalog, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_guided_mlp_finds_the_adversary_of_the_adversarial_study(catalog: Catalog) -> None:
     lab = make_lab(catalog, "adversarial-model", spec())
     base = lab.model(0)
     trained = unfrozen(lab, base, 0, AdversaryOptions(), 0.01)
-    monkeypatch.setattr("attnx.run.training.models.train", None)
-    mlp = make_lab(catalog, "guided-mlp", spec())
+    mlp = make_lab(catalog, "guided-mlp", spec(), trainer=never)
     theirs = unfrozen(mlp.within("adversarial-model"), base, 0, GuidedMlpOptions(), 0.01)
     assert same(weights(theirs), weights(trained))
 

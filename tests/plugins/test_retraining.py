@@ -13,6 +13,7 @@ import pytest
 from retraining_labs import SHORT, SMALL, WORDS, as_array, carry_out, make_lab, spec, value
 from scipy import stats
 from scipy.spatial.distance import jensenshannon
+from trainers import never
 
 from attnx.host.catalog import Catalog
 from attnx.plugin import UsageError
@@ -51,17 +52,10 @@ def test_all_studies_of_the_bundle_are_tested(catalog: Catalog) -> None:
 
 @pytest.mark.usefixtures("_own_home")
 @pytest.mark.parametrize("name", STUDIES)
-def test_second_run_trains_nothing_and_finds_the_same(
-    catalog: Catalog, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_second_run_trains_nothing_and_finds_the_same(catalog: Catalog, name: str) -> None:
     asked = spec(SHORT, seeds=(0, 1), training={"epochs": 1, "learning_rate": 0.01})
     first = carry_out(catalog, STUDIES[name], asked)
-
-    def train(*_: Any, **__: Any) -> None:
-        raise AssertionError("a model is trained again")
-
-    monkeypatch.setattr("attnx.run.training.models.train", train)
-    second = carry_out(catalog, STUDIES[name], asked)
+    second = carry_out(catalog, STUDIES[name], asked, trainer=never)
     assert first.findings == second.findings
     assert all(finding.published is None for finding in first.findings)  # sdc-text is in no paper
 
@@ -121,12 +115,11 @@ def test_bad_input_is_one_line(cli: Any, study: str, more: tuple[str, ...], line
 
 @pytest.mark.parametrize("study", ["fixed-representation", "fixed-attention", "gumbel-gain"])
 def test_information_studies_say_that_their_metric_is_missing(
-    catalog: Catalog, study: str, monkeypatch: pytest.MonkeyPatch
+    catalog: Catalog, study: str
 ) -> None:
     without = Catalog(tuple(plugin for plugin in catalog.plugins if plugin.name != "information"))
-    monkeypatch.setattr("attnx.run.training.models.train", None)  # nothing may be trained first
     with pytest.raises(UsageError, match="Unknown metric 'mi-kendall'"):
-        carry_out(without, f"{study}:clusters=8", spec())
+        carry_out(without, f"{study}:clusters=8", spec(), trainer=never)
 
 
 # Uniform attention.

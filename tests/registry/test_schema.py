@@ -98,8 +98,8 @@ def test_what_the_user_says_goes_before_the_composition() -> None:
 def test_what_nobody_says_the_registry_does() -> None:
     plan = resolve(RunSpec(), Catalog.installed())
     assert (plan.task.label, plan.projection.label) == ("sdc-digits", "softmax")
-    assert [part.label for part in plan.explanations] == [plan.own] == ["attention"]
-    assert [part.label for part in plan.baselines] == ["random", "uniform"]
+    assert [part.label for part in plan.tests.explanations] == [plan.own] == ["attention"]
+    assert [part.label for part in plan.tests.baselines] == ["random", "uniform"]
     assert plan.chance == "random"
 
 
@@ -110,14 +110,14 @@ def test_other_defaults_make_another_run(own: Callable[[str], Path]) -> None:
     )
     plan = resolve(RunSpec.model_validate({"model": "mlp"}), Catalog.installed())
     assert (plan.task.label, plan.projection.label, plan.own) == ("sdc-text", "sparsemax", "gradient")
-    assert ([part.label for part in plan.baselines], plan.chance) == (["uniform", "random"], "uniform")
+    assert ([part.label for part in plan.tests.baselines], plan.chance) == (["uniform", "random"], "uniform")
 
 
 def test_without_a_default_the_user_is_asked(own: Callable[[str], Path]) -> None:
     own("schema: 1")
     asked = {"task": "sdc-text", "model": "mlp", "projection": "softmax", "explanations": ["attention"]}
     plan = resolve(RunSpec.model_validate(asked), Catalog.installed())
-    assert (plan.baselines, plan.chance, plan.own) == ((), "", "")
+    assert (plan.tests.baselines, plan.chance, plan.own) == ((), "", "")
     for left_out, option in {
         "task": "task",
         "projection": "projection",

@@ -2,9 +2,10 @@
 
 import pytest
 import torch
-from attnx.plugin import Measure, Metric
+from trainers import evaluate_with, never
 
 import attnx
+from attnx.plugin import Measure, Metric
 from attnx.store.runs import Runs
 from attnx.store.weights import Weights
 
@@ -24,17 +25,15 @@ class Own(Metric):
         return torch.full((len(evidence.trace.batch),), self.value)
 
 
-def test_another_limit_of_the_test_split_does_not_train_again(tmp_path, monkeypatch):
+def test_another_limit_of_the_test_split_does_not_train_again(tmp_path):
     asked = {**SMALL, "metrics": ["nnz"], "out": tmp_path}
     attnx.evaluate(**asked, limit="test=9")
-    monkeypatch.setattr("attnx.run.training.models.train", lambda *_, **__: pytest.fail("trained again"))
-    assert attnx.evaluate(**asked, limit="test=20").provenance.data["test"] == "20"
+    assert evaluate_with(never, **asked, limit="test=20").provenance.data["test"] == "20"
 
 
-def test_a_metric_object_does_not_train_a_cached_model_again(tmp_path, monkeypatch):
+def test_a_metric_object_does_not_train_a_cached_model_again(tmp_path):
     known = attnx.evaluate(**SMALL, metrics=["nnz"], out=tmp_path)
-    monkeypatch.setattr("attnx.run.training.models.train", lambda *_, **__: pytest.fail("trained again"))
-    report = attnx.evaluate(**SMALL, metrics=[Own()])
+    report = evaluate_with(never, **SMALL, metrics=[Own()])
     assert report.provenance.weights_folders == known.provenance.weights_folders
     assert (Weights().root / report.provenance.weights_folders[0]).is_dir()
 
@@ -59,10 +58,9 @@ def test_a_run_with_an_object_is_stored_in_a_folder_that_is_given_and_never_take
     assert other.fingerprint != report.fingerprint
 
 
-def test_precomputed_scores_that_do_not_fit_are_refused_before_training(tmp_path, monkeypatch):
-    monkeypatch.setattr("attnx.run.training.models.train", lambda *_, **__: pytest.fail("trained"))
+def test_precomputed_scores_that_do_not_fit_are_refused_before_training(tmp_path):
     file = tmp_path / "scores.jsonl"
     file.write_text('{"id": "nobody", "scores": [1]}\n')
     asked = {**SMALL, "seeds": [77], "metrics": ["importance-entropy"]}
     with pytest.raises(attnx.DataError, match="has no scores for example"):
-        attnx.evaluate(**asked, explanations=[f"precomputed:file={file}"])
+        evaluate_with(never, **asked, explanations=[f"precomputed:file={file}"])

@@ -128,7 +128,7 @@ def test_a_run_in_shards_is_the_same_on_a_cluster_with_a_worker_killed_on_the_wa
     homes = [{}, {}]
     if not shared:
         monkeypatch.setattr(
-            "attnx.run.workers.shared_run.marked", lambda folder: contextlib.nullcontext(folder / "no")
+            "attnx.run.workers.jobs.marked", lambda folder: contextlib.nullcontext(folder / "no")
         )
         homes = [{"ATTNX_HOME": str(tmp_path / f"worker {i}")} for i in range(2)]
     kept = tmp_path / "driver" / "shards"
@@ -145,7 +145,7 @@ def test_workers_that_share_no_folder_carry_their_results_back(tmp_path, monkeyp
     local = reports(sweep())
     monkeypatch.setenv("ATTNX_HOME", str(tmp_path / "driver"))
     monkeypatch.setattr(
-        "attnx.run.workers.sweep.marked", lambda folder: contextlib.nullcontext(folder / "nowhere")
+        "attnx.run.workers.jobs.marked", lambda folder: contextlib.nullcontext(folder / "nowhere")
     )
     homes = [{"ATTNX_HOME": str(tmp_path / f"worker {i}")} for i in range(2)]
     with cluster(homes) as (address, _, _):

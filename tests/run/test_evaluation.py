@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 import torch
+from trainers import evaluate_with, never
 
 import attnx
 from attnx.errors import AttnxWarning
@@ -48,14 +49,13 @@ def test_other_seed_gives_another_model(tmp_path):
 
 def test_same_run_again_is_read_and_not_computed(tmp_path, monkeypatch):
     first = attnx.evaluate(**LIGHT, out=tmp_path)
-    monkeypatch.setattr("attnx.run.evaluation.run", lambda *_: pytest.fail("computed again"))
+    monkeypatch.setattr("attnx.run.evaluation.compute_report", lambda *_: pytest.fail("computed again"))
     assert attnx.evaluate(**LIGHT, out=tmp_path) == first
 
 
-def test_weights_are_reused_when_only_a_metric_is_added(tmp_path, monkeypatch):
+def test_weights_are_reused_when_only_a_metric_is_added(tmp_path):
     attnx.evaluate(**SMALL, metrics=["nnz"], out=tmp_path)
-    monkeypatch.setattr("attnx.run.training.models.train", lambda *_, **__: pytest.fail("trained again"))
-    report = attnx.evaluate(**SMALL, metrics=["nnz", "entropy"], out=tmp_path)
+    report = evaluate_with(never, **SMALL, metrics=["nnz", "entropy"], out=tmp_path)
     assert {summary.metric for summary in report.summaries} == {"nnz", "entropy"}
 
 
@@ -74,10 +74,7 @@ def test_damaged_weights_are_trained_again_and_overwritten(damage, tmp_path, mon
     with pytest.warns(AttnxWarning, match=f"The weights in '{folder}' cannot be read"):
         again = attnx.evaluate(**SMALL, metrics=["nnz"], fresh=True)
     assert without_timings(again) == without_timings(first)
-    monkeypatch.setattr(
-        "attnx.run.training.models.train", lambda *_, **__: pytest.fail("trained a third time")
-    )
-    attnx.evaluate(**SMALL, metrics=["nnz"], fresh=True)
+    evaluate_with(never, **SMALL, metrics=["nnz"], fresh=True)
 
 
 def test_batch_size_of_the_evaluation_changes_no_score(tmp_path, monkeypatch):

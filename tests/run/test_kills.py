@@ -52,8 +52,9 @@ def alive(pid):
 
 
 def written(home):
-    """What there is of weights, runs and checkpoints."""
-    return {path for path in home.rglob("*.*") if path.suffix in (".safetensors", ".json")}
+    """The files of weights, runs and checkpoints; folders that vanish meanwhile are skipped."""
+    files = (Path(folder) / name for folder, _, names in os.walk(home) for name in names)
+    return {file for file in files if file.suffix in (".safetensors", ".json")}
 
 
 class Killer:

@@ -4,11 +4,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from attnx.plugin import Axis, Evidence, Measure, Metric, WithCurve
 from torch import Tensor
 
 from attnx.formulas import Randomness
+from attnx.plugin import Axis, Evidence, Measure, Metric, WithCurve
 from attnx.progress import Progress
+from attnx.request.plan import Tests
 from attnx.run.measuring.attribution import Named
 from attnx.run.measuring.measurement import observe
 from attnx.run.measuring.splits import Split
@@ -55,9 +56,10 @@ def test_scores_that_are_not_finite_leave_their_example_undefined_and_no_other()
     found = observe(
         model,
         Split(model, toy_data().test, torch.device("cpu")),
-        explanations=(Named("broken", Broken()),),
-        references=(),
-        metrics=(Named("top", Top()), Named("curve", Curve()), Named("model", OfModel())),
+        Tests(
+            explanations=(Named("broken", Broken()),),
+            metrics=(Named("top", Top()), Named("curve", Curve()), Named("model", OfModel())),
+        ),
         seed=0,
         progress=Progress("off"),
         label="measuring",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import pickle
 import re
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,7 @@ from attnx.host.catalog import Catalog
 from attnx.plugin import UsageError
 from attnx.registry.text import registry_path
 from attnx.request.experiment import plan_experiment
-from attnx.run.published_studies import StudyFound, StudyUnit
-from attnx.run.workers.executors import Workers
+from attnx.run.published_studies import StudyJob, StudyResult
 from attnx.store.home import home
 from attnx.store.runs import Runs
 
@@ -61,6 +59,17 @@ TINY = """
     columns: {nnz: {measure: nnz}}
     rows:
       sst: {task: sst, model: average-add}
+  tiny-failing:
+    summary: A learning rate that is far too high.
+    source: 'A paper, table 5'
+    task: sdc-2d
+    metrics: [nnz]
+    columns: {nnz: {measure: nnz}}
+    rows:
+      fine: {model: fcam}
+      wild: {model: fcam, training: {learning_rate: 1.0e+30}}
+      same: {model: fcam}
+    small: {tasks: {'sdc-2d:train=60,dev=20': test=40}, training: {epochs: 1}, seeds: '0'}
   tiny-partly:
     summary: Points that all have, and sentences that nobody has here.
     source: 'A paper, table 4'
@@ -79,8 +88,6 @@ def _tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ATTNX_REGISTRY", str(registry))
     monkeypatch.setenv("ATTNX_HOME", str(tmp_path / "home"))
     monkeypatch.delenv("ATTNX_DATA", raising=False)
-    # In this process: how workers are started and ended is tried elsewhere, and importing torch takes time.
-    monkeypatch.setattr(Workers, "open", lambda _: ThreadPoolExecutor(1))
 
 
 def kept(*patterns: str) -> dict[Path, int]:
@@ -89,7 +96,7 @@ def kept(*patterns: str) -> dict[Path, int]:
 
 
 def test_a_table_is_run_told_and_written_and_nothing_is_done_twice(cli) -> None:
-    code, out, err = cli("reproduce", "tiny", "--workers", "1")
+    code, out, err = cli("reproduce", "tiny", "--executor", "in-process")
     assert code == 0, err
     lines = out.splitlines()
     assert lines[0] == "A paper, table 1: Two ways to attend to points."
@@ -118,27 +125,27 @@ def test_a_table_is_run_told_and_written_and_nothing_is_done_twice(cli) -> None:
     assert not re.search(r"""(src|href)=["']?https?:""", page)
 
     before = kept("*.safetensors", "report.json")
-    assert cli("reproduce", "tiny", "--workers", "1")[0] == 0
+    assert cli("reproduce", "tiny", "--executor", "in-process")[0] == 0
     assert kept("*.safetensors", "report.json") == before
 
 
 def test_a_study_is_run_and_its_weights_are_taken_again() -> None:
-    found = attnx.reproduce("tiny-study", workers=1, progress=False)
+    found = attnx.reproduce("tiny-study", executor="in-process", progress=False)
     assert found.value("plane", "trained").published == 0.9
     assert found.value("plane", "uniform").cells == 1
     (claim,) = found.claims
     first, second = (found.value("plane", column).mean or 0.0 for column in ("trained", "uniform"))
     assert claim.compared[0].difference == pytest.approx(first - second)
     before = kept("*.safetensors")
-    again = attnx.reproduce("tiny-study", workers=1, progress=False)
+    again = attnx.reproduce("tiny-study", executor="in-process", progress=False)
     assert again.values == found.values
     assert kept("*.safetensors") == before
 
 
 def test_what_goes_to_a_worker_and_back_can_be_sent() -> None:
-    unit = StudyUnit("uniform-attention", "{}", None, ())
-    assert pickle.loads(pickle.dumps(unit)) == unit
-    found = StudyFound({("a", "b"): np.ones((2, 3))}, "task", {"test": "3"}, "folder")
+    job = StudyJob("uniform-attention", "{}", None, ())
+    assert pickle.loads(pickle.dumps(job)) == job
+    found = StudyResult({("a", "b"): np.ones((2, 3))}, "task", {"test": "3"}, "folder")
     assert pickle.loads(pickle.dumps(found)).values["a", "b"].shape == (2, 3)
 
 
@@ -151,11 +158,23 @@ def test_missing_data_is_one_line_that_says_where_to_put_it(cli) -> None:
 
 
 def test_a_row_of_which_a_part_cannot_be_run_says_so() -> None:
-    found = attnx.reproduce("tiny-partly", workers=1, progress=False)
+    found = attnx.reproduce("tiny-partly", executor="in-process", progress=False)
     assert found.value("both", "nnz").cells == 1
     (left,) = found.left_out
     assert left.rows == ("part of both",)
     assert "train.txt" in left.reason
+
+
+def test_a_row_that_fails_is_left_out_with_its_error_and_the_others_have_their_runs() -> None:
+    found = attnx.reproduce("tiny-failing", seeds=[4], executor="in-process", progress=False)
+    assert found.rows == ("fine", "same")
+    assert found.value("fine", "nnz").mean == found.value("same", "nnz").mean
+    assert (found.seeds, len(found.runs)) == ((4,), 1)  # two rows that ask for the same share a run
+    (left,) = found.left_out
+    assert left.rows == ("wild",)
+    assert "diverged" in left.reason
+    assert found.folder == home() / "reproductions" / "tiny-failing-small"
+    assert (found.folder / "reproduction.html").is_file()
 
 
 def test_mistakes_are_one_line(cli) -> None:

@@ -13,21 +13,23 @@ from attnx.host.catalog import Catalog
 from attnx.plugin import UsageError
 from attnx.progress import Progress
 from attnx.request.grid import Cell
+from attnx.request.plan import Tests
 from attnx.request.resolve import resolve
 from attnx.request.spec import Choice, RunSpec
 from attnx.results.report import Report
 from attnx.run.evaluation import carry_out
 from attnx.run.measuring.attribution import Named
-from attnx.run.measuring.measurement import Wanted, measure_here
+from attnx.run.measuring.measurement import measure
 from attnx.run.measuring.partial_results import PartialResults
-from attnx.run.measuring.splits import Split
+from attnx.run.measuring.splits import Split, batches
 from attnx.run.workers.executors import Workers
 from attnx.run.workers.jobs import run_job
 from attnx.run.workers.shards import cut
 from attnx.run.workers.shared_run import run_workers_for
-from attnx.run.workers.sweep import carry_out_sweep
+from attnx.run.workers.sweep import carry_out_cells
 from attnx.store.home import home
 from attnx.store.runs import Runs
+from attnx.types import Corpus
 
 SPEC = RunSpec(
     task=Choice.parse("sdc-text:train=40,dev=20,test=60"),
@@ -47,19 +49,19 @@ class Here:
     """An executor in this process, as workers are elsewhere: nothing is shared but what is sent."""
 
     def __init__(self, work=run_job):
-        self.work, self.units = work, []
+        self.work, self.jobs = work, []
 
-    def __call__(self, workers, work, units, then):
+    def __call__(self, workers, work, jobs, then):
         from pickle import dumps, loads
 
         from attnx.run.workers.executors import FinishedJob
 
-        for unit in units:
-            self.units.append(unit)
+        for job in jobs:
+            self.jobs.append(job)
             try:
-                done = FinishedJob(unit, loads(dumps(self.work(loads(dumps(unit))))))
+                done = FinishedJob(job, loads(dumps(self.work(loads(dumps(job))))))
             except Exception as error:
-                done = FinishedJob(unit, error=error)
+                done = FinishedJob(job, error=error)
             assert not list(then(done))
             yield done
 
@@ -67,7 +69,7 @@ class Here:
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch):
     """Batches of a few texts, here and in every shard; and nothing is drawn."""
-    monkeypatch.setattr("attnx.store.runs.write_page", lambda report, folder: None)
+    monkeypatch.setattr("attnx.store.runs.write_page", lambda *_: None)
     from attnx.formulas import chunks
 
     few = chunks.similar_lengths
@@ -108,7 +110,7 @@ def test_any_number_of_shards_gives_the_same_report_byte_for_byte(tmp_path, monk
     for shards in numbers:
         executor = Here()
         assert content(evaluated(tmp_path, monkeypatch, shards, spec, executor)) == alone
-        sent = [unit.shard for unit in executor.units if unit.shard]
+        sent = [job.shard for job in executor.jobs if job.shard]
         splits = len(spec.seeds) * (1 if sample == "all" else 2)
         assert len(sent) == shards * splits
         assert not (home() / "shards").exists() or not list((home() / "shards").iterdir())
@@ -119,8 +121,7 @@ def test_the_cut_holds_every_example_once_and_no_worker_is_sent_the_rest_of_the_
 
     model = ToyModel()
     split = Split(model, toy_data().test * 9, torch.device("cpu"))
-    wanted = Wanted((), (), (), (), 0)
-    shards = cut(split, wanted, 2)
+    shards = cut(split, Tests(), None, 2)
     assert sorted(np.concatenate([rows for shard in shards for rows in shard.rows])) == list(
         range(len(split))
     )
@@ -129,18 +130,20 @@ def test_the_cut_holds_every_example_once_and_no_worker_is_sent_the_rest_of_the_
             assert [split.examples[row] for row in rows] == list(examples)
 
 
-def test_what_was_seen_is_the_same_when_it_is_read_back_and_anything_else_is_refused():
+def test_results_are_the_same_when_they_are_read_back_and_anything_else_is_refused():
     from attnx.testing import ToyModel, toy_data
 
     model = ToyModel()
     split = Split(model, toy_data().test, torch.device("cpu"))
+    tests = Tests(explanations=(Named("attention", Attention()),))
+    corpus = Corpus(unit_counts=split.unit_counts)
     with QUIET.stage("toy", len(split)) as step:
-        seen = measure_here(model, split, Wanted((Named("attention", Attention()),), (), (), (), 0), step)
-    written = seen.to_bytes()
+        results = measure(model, batches(split), tests, corpus, step, seed=0)
+    written = results.to_bytes()
     again = PartialResults.from_bytes(written)
-    assert torch.equal(again.logits, seen.logits)
-    assert torch.equal(again.traits["attention"], seen.traits["attention"])
-    assert again.costs == seen.costs
+    assert torch.equal(again.logits, results.logits)
+    assert torch.equal(again.traits["attention"], results.traits["attention"])
+    assert again.costs == results.costs
     for damaged in (written[:-1], written[:-1] + bytes([written[-1] ^ 1]), b"", b"\0" * 64):
         with pytest.raises(ValueError, match="not what was written"):
             PartialResults.from_bytes(damaged)
@@ -156,11 +159,11 @@ class Attention:
 def test_shards_that_ended_before_the_driver_was_killed_are_not_measured_again(tmp_path, monkeypatch):
     alone = content(evaluated(tmp_path, monkeypatch, 0))
 
-    def until_killed(unit, left=[5]):  # noqa: B006 - it counts: two trainings and three shards
+    def until_killed(job, left=[5]):  # noqa: B006 - it counts: two trainings and three shards
         left[0] -= 1
         if left[0] < 0:
             raise KeyboardInterrupt
-        return run_job(unit)
+        return run_job(job)
 
     with pytest.raises(KeyboardInterrupt):
         evaluated(tmp_path, monkeypatch, 7, executor=Here(until_killed), where="killed")
@@ -170,17 +173,17 @@ def test_shards_that_ended_before_the_driver_was_killed_are_not_measured_again(t
     kept[0].write_bytes(kept[0].read_bytes()[:-1])
     rest = Here()
     assert content(evaluated(tmp_path, monkeypatch, 7, executor=rest, where="killed")) == alone
-    assert len(rest.units) == 2 * 7 - 2
+    assert len(rest.jobs) == 2 * 7 - 2
     assert not folder.exists()
 
 
 def test_the_error_of_a_shard_ends_the_run_in_one_line(tmp_path, monkeypatch):
     from concurrent.futures import BrokenExecutor
 
-    def dying(unit):
+    def dying(job):
         raise BrokenExecutor("died")
 
-    with pytest.raises(MachineError, match="worker process died again and again"):
+    with pytest.raises(MachineError, match="worker process died several times"):
         evaluated(tmp_path, monkeypatch, 2, executor=Here(dying))
 
 
@@ -191,20 +194,22 @@ def test_cells_of_a_sweep_that_are_fewer_than_its_workers_are_measured_by_all_of
     monkeypatch.setattr("attnx.run.workers.shared_run.run_jobs", executor)
     monkeypatch.setattr("attnx.run.workers.sweep.run_jobs", executor)
     failing = SPEC.model_copy(update={"training": {"epochs": 1, "learning_rate": 1e30}})
-    cells = [Cell(SPEC), Cell(failing)]
-    found = carry_out_sweep(cells, [], Catalog.installed(), Workers("local", 3), progress=QUIET)
-    assert {row.run for row in found.rows} == {json.loads(alone[0])["fingerprint"]}
-    assert content(Runs().folder(found.rows[0].run))[0] == alone[0]
-    assert len([unit for unit in executor.units if unit.shard]) > 2 * len(SPEC.seeds)
-    (failed,) = found.failed
-    assert "diverged" in failed.reason
+    catalog = Catalog.installed()
+    cells = [Cell(spec, resolve(spec, catalog)) for spec in (SPEC, failing)]
+    found = carry_out_cells(cells, catalog, Workers("local", 3), progress=QUIET)
+    assert found.runs == {0: json.loads(alone[0])["fingerprint"]}
+    assert {row.run for row in found.rows[0]} == {found.runs[0]}
+    assert content(Runs().folder(found.runs[0]))[0] == alone[0]
+    assert len([job for job in executor.jobs if job.shard]) > 2 * len(SPEC.seeds)
+    assert found.failed.keys() == {1}
+    assert "diverged" in found.failed[1]
 
 
 def test_an_object_is_not_measured_by_workers():
     from attnx import evaluate
     from attnx.testing import ToyModel
 
-    with pytest.raises(UsageError, match="Workers know components by name"):
+    with pytest.raises(UsageError, match="Workers find components by name"):
         evaluate("sdc-text", ToyModel(), workers=1, progress=False)
 
 

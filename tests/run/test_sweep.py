@@ -1,14 +1,19 @@
-"""Sweeps: the reports of single runs, by whatever workers, and nothing done twice."""
+"""Sweeps: the reports of single runs, by whatever workers, stored, and nothing computed twice."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 
 import pytest
 
 import attnx
+from attnx.errors import AttnxWarning
 from attnx.host.catalog import Catalog
 from attnx.plugin import UsageError
-from attnx.request.grid import read_grid, sort_out
+from attnx.progress import Progress
+from attnx.request.grid import plan_sweep, read_grid
 from attnx.results.sweep import rows_of
 from attnx.run.workers.executors import Workers
 from attnx.run.workers.sweep import carry_out_sweep
@@ -30,12 +35,10 @@ def own_home(tmp_path, monkeypatch):
     monkeypatch.setenv("ATTNX_HOME", str(tmp_path / "home"))
 
 
-def sweep(asked=None, workers=Workers("local", 2)):  # noqa: B008 - it is frozen
+def sweep(asked=None, workers=Workers("in-process")):  # noqa: B008 - it is frozen
     catalog = Catalog.installed()
-    cells, refused = sort_out(read_grid(asked or GRID, None), catalog)
-    from attnx.progress import Progress
-
-    return carry_out_sweep(cells, refused, catalog, workers, progress=Progress("off"))
+    plan = plan_sweep(read_grid(asked or GRID, None), catalog)
+    return carry_out_sweep(plan, catalog, workers, progress=Progress("off"))
 
 
 def without_timings(report):
@@ -44,18 +47,18 @@ def without_timings(report):
     return found
 
 
-def check_page(found, folder):
-    """What a sweep shows at the end: comparisons as `attnx compare` has them, and a page with all of it."""
+def check_page(found):
+    """What a sweep stores: comparisons as `attnx compare` has them, and a page with all of it."""
+    folder = found.folder
     first, second = dict.fromkeys(row.run for row in found.rows)
     (compared,) = found.comparisons()
     assert compared == attnx.compare(first, second)
-    page = (found.save(folder) / "sweep.html").read_text()
+    page = (folder / "sweep.html").read_text()
     linked = re.findall(r'href="(\.\.[^"]+)"', page)
     assert {(folder / link).resolve() for link in linked} == {
         home().resolve() / "runs" / run / "report.html" for run in (first, second)
     }
     assert all((folder / link).is_file() for link in linked)
-    assert f"Run {second} beside {first}." in page
     assert json.loads((folder / "sweep.json").read_text())["rows"][0]["run"] == first
     assert {"heat-map-accuracy.svg", "heat-map-nnz.svg"} <= {path.name for path in folder.iterdir()}
 
@@ -70,7 +73,7 @@ def test_methods_that_are_there_for_comparison_alone_have_no_row():
 
 
 def test_cells_have_the_reports_of_single_runs_and_are_computed_once(tmp_path, monkeypatch):
-    found = sweep()
+    found = attnx.sweep(**GRID, progress=False)
     assert [(row.projection, row.explanation) for row in found.rows] == [
         ("softmax", "attention"),
         ("softmax", "gradient"),
@@ -80,12 +83,12 @@ def test_cells_have_the_reports_of_single_runs_and_are_computed_once(tmp_path, m
     assert not found.failed
     swept = {row.projection: Runs().find(row.run) for row in found.rows}
     written = {path: path.stat().st_mtime_ns for path in home().rglob("*.safetensors")}
-    again = sweep()
-    assert again.rows == found.rows
+    again = attnx.sweep(**GRID, progress=False)
+    assert (again.rows, again.folder) == (found.rows, found.folder)
     assert {path: path.stat().st_mtime_ns for path in home().rglob("*.safetensors")} == written
     assert not list(home().glob(".writing-*"))
 
-    check_page(found, tmp_path / "page")
+    check_page(found)
     monkeypatch.setenv("ATTNX_HOME", str(tmp_path / "elsewhere"))
     for projection, report in swept.items():
         alone = attnx.evaluate(
@@ -100,7 +103,37 @@ def test_cells_have_the_reports_of_single_runs_and_are_computed_once(tmp_path, m
         assert without_timings(alone) == without_timings(report)
 
 
-def test_a_cell_that_fails_is_told_and_does_not_stop_the_others():
+def test_a_sweep_takes_what_an_evaluation_takes(tmp_path):
+    asked = {**GRID, "projection": "softmax", "seeds": [0], "metrics": "kendall", "progress": False}
+    found = attnx.sweep(**asked, sample=12, keep="all", out=tmp_path / "sweeps")
+    assert found.folder.parent == tmp_path / "sweeps"
+    folder = Runs().folder(found.rows[0].run)
+    report = Runs().find(found.rows[0].run, "all")
+    assert report.sample.examples == 12
+    written = (folder / "report.json").stat().st_mtime_ns
+    attnx.sweep(**asked, sample=12, keep="all", out=tmp_path / "sweeps")
+    assert (folder / "report.json").stat().st_mtime_ns == written
+    attnx.sweep(**asked, sample=12, keep="all", out=tmp_path / "sweeps", fresh=True)
+    assert (folder / "report.json").stat().st_mtime_ns > written
+    with pytest.raises(UsageError, match="keep='some' is unknown"):
+        attnx.sweep(**asked, keep="some")
+
+
+def test_the_command_line_stores_what_python_stores(cli):
+    found = attnx.sweep(**{**GRID, "seeds": [0]}, progress=False)
+    python = (found.folder / "sweep.json").read_text()
+    options = ["--task", GRID["task"], "--train", "epochs=2", "--executor", "in-process"]
+    for option in ("projection", "explanation", "metric"):
+        values = GRID[option] if option in GRID else GRID[f"{option}s"]
+        options += [part for value in values for part in (f"--{option}", value)]
+    code, out, err = cli("sweep", *options, "--json")
+    assert code == 0, err
+    assert "2 of 2 cells are stored already" in err
+    assert json.loads(out)["rows"] == json.loads(python)["rows"]
+    assert json.loads((found.folder / "sweep.json").read_text())["rows"] == json.loads(out)["rows"]
+
+
+def test_a_cell_that_fails_is_reported_and_does_not_stop_the_others():
     found = sweep(
         {**GRID, "projection": "softmax", "seeds": "0", "training": ["learning_rate=1e30", "epochs=1"]}
     )
@@ -110,6 +143,63 @@ def test_a_cell_that_fails_is_told_and_does_not_stop_the_others():
     assert {row.training for row in found.rows} == {"epochs=1"}
 
 
-def test_a_scheduler_that_does_not_answer_is_one_line():
+def test_warnings_of_a_job_reach_the_caller(monkeypatch):
+    import warnings
+
+    from attnx.run.workers import jobs
+
+    measure = jobs._measure
+
+    def measure_and_warn(*args):
+        warnings.warn("the disk is slow", AttnxWarning, stacklevel=2)
+        return measure(*args)
+
+    monkeypatch.setattr(jobs, "_measure", measure_and_warn)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert not sweep({**GRID, "projection": "softmax"}).failed
+    assert [str(warning.message) for warning in caught] == ["the disk is slow"]
+
+
+def test_a_scheduler_that_does_not_answer_is_one_line(monkeypatch):
+    monkeypatch.setattr("attnx.run.workers.executors.ANSWER", 0.1)
     with pytest.raises(UsageError, match="No Dask scheduler answers at"):
         sweep(workers=Workers("dask", 1, "tcp://127.0.0.1:9"))
+
+
+SCRIPT = """
+import attnx
+
+found = attnx.sweep(**{grid}, progress=False{more})
+print(found.to_json())
+"""
+GUARDED = """
+import attnx
+
+if __name__ == "__main__":
+    found = attnx.sweep(**{grid}, progress=False{more})
+    print(found.to_json())
+"""
+
+
+def run_script(text, tmp_path, more=""):
+    """What a script prints, as JSON, and what it writes to stderr; it has a home of its own."""
+    script = tmp_path / f"script-{len(list(tmp_path.iterdir()))}.py"
+    script.write_text(text.format(grid=GRID, more=more))
+    environment = {**os.environ, "ATTNX_HOME": str(script.with_suffix(""))}
+    ended = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+    return json.loads(ended.stdout), ended.stderr
+
+
+def test_a_script_without_a_guard_sweeps_in_its_own_process_with_the_rows_of_worker_processes(tmp_path):
+    plain, err = run_script(SCRIPT, tmp_path)
+    assert err == ""
+    assert (len(plain["rows"]), plain["failed"]) == (4, [])
+    asked_for_workers, err = run_script(SCRIPT, tmp_path, ", workers=2")
+    assert "Traceback" not in err
+    assert len(re.findall("No worker processes are started", err)) == 1
+    by_workers, err = run_script(GUARDED, tmp_path, ", workers=2")
+    assert err == ""
+    assert plain["rows"] == asked_for_workers["rows"] == by_workers["rows"]
+    assert plain["rows"] == json.loads(sweep().to_json())["rows"]

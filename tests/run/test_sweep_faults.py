@@ -1,10 +1,8 @@
 """What a sweep makes of a full disk, of workers with other packages, and of a second driver."""
 
-import contextlib
 import errno
 import os
 import subprocess
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -15,7 +13,7 @@ from test_sweep import without_timings
 from attnx.errors import AttnxError, PluginError
 from attnx.host.catalog import Catalog
 from attnx.progress import Progress
-from attnx.request.grid import read_grid, sort_out
+from attnx.request.grid import plan_sweep, read_grid
 from attnx.run.workers.executors import Workers
 from attnx.run.workers.jobs import run_job
 from attnx.run.workers.sweep import carry_out_sweep
@@ -30,19 +28,10 @@ SMALL = {
 }
 
 
-class Here(Workers):
-    """A worker in this process, whose disk and units a test can get at."""
-
-    @contextlib.contextmanager
-    def open(self):
-        with ThreadPoolExecutor(1) as executor:
-            yield executor
-
-
 def sweep(grid=SMALL):
     catalog = Catalog.installed()
-    cells, refused = sort_out(read_grid(grid, None), catalog)
-    return carry_out_sweep(cells, refused, catalog, Here("local", 1), progress=Progress("off"))
+    plan = plan_sweep(read_grid(grid, None), catalog)
+    return carry_out_sweep(plan, catalog, Workers("in-process"), progress=Progress("off"))
 
 
 def reports(swept):
@@ -71,7 +60,7 @@ def test_a_full_disk_fails_cells_that_a_rerun_completes(home, monkeypatch):
     assert all(os.strerror(errno.ENOSPC) in reason for reason in failures)
 
 
-def test_a_worker_with_other_packages_refuses_every_unit(home, monkeypatch):
+def test_a_worker_with_other_packages_refuses_every_job(home, monkeypatch):
     monkeypatch.setattr("attnx.run.workers.sweep.software_name", lambda plan: "another")
     swept = sweep()
     assert not swept.rows
@@ -82,12 +71,12 @@ def test_a_worker_with_other_packages_refuses_every_unit(home, monkeypatch):
     assert not list(home.glob("weights/*"))
 
 
-def test_a_unit_of_a_driver_with_other_packages_is_refused_whatever_was_done_before(home, monkeypatch):
-    units = []
-    monkeypatch.setattr("attnx.run.workers.sweep.run_job", lambda unit: units.append(unit) or run_job(unit))
+def test_a_job_of_a_driver_with_other_packages_is_refused_whatever_was_done_before(home, monkeypatch):
+    jobs = []
+    monkeypatch.setattr("attnx.run.workers.sweep.run_job", lambda job: jobs.append(job) or run_job(job))
     sweep()
     with pytest.raises(PluginError, match="other versions"):
-        run_job(replace(units[-1], software="another"))
+        run_job(replace(jobs[-1], software="another"))
 
 
 @pytest.mark.slow

@@ -1,15 +1,15 @@
-"""What a sweep tells before and while it runs: an estimate, and how far it is."""
+"""What a sweep shows before and while it runs: an estimate, and how far it is."""
 
 import io
 import re
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from rich.console import Console
 
 from attnx.host.catalog import Catalog
-from attnx.request.grid import read_grid, sort_out
-from attnx.request.resolve import resolve
+from attnx.progress import Progress
+from attnx.request.grid import plan_sweep, read_grid
+from attnx.run.workers.executors import Workers
 from attnx.run.workers.jobs import Job, WorkerSetup
 from attnx.run.workers.sweep_estimate import CellCost, Estimate, estimate
 from attnx.run.workers.sweep_progress import SweepProgress
@@ -24,38 +24,44 @@ def clock(monkeypatch):
     return now
 
 
+def shown(mode):
+    progress = Progress("off")
+    progress.mode = mode
+    return progress
+
+
 def test_the_time_of_a_sweep_is_its_work_shared_or_its_longest_cell():
     guess = Estimate({0: CellCost(10, 2), 1: CellCost(20, 4)}, tried=2)
     assert guess.seconds({0: 3, 1: 3}, workers=1) == 3 * 12 + 3 * 24
     assert guess.seconds({0: 3, 1: 3}, workers=3) == 36
-    assert guess.seconds({0: 3, 1: 3}, workers=100) == 20 + 3 * 4  # seeds of a cell are measured in one unit
+    assert guess.seconds({0: 3, 1: 3}, workers=100) == 20 + 3 * 4  # seeds of a cell are measured in one job
     assert guess.seconds({2: 1}, workers=1) == 15 + 3  # as the others on average
     assert Estimate().seconds({0: 1}, 1) is None
 
 
-def test_what_is_left_follows_from_what_the_ended_units_took(clock):
+def test_what_is_left_follows_from_what_the_finished_jobs_took(clock):
     guess = Estimate({0: CellCost(30, 10), 1: CellCost(30, 10)}, tried=1)
-    with SweepProgress(["a", "b"], {0: 1, 1: 1}, "off", guess, workers=1) as watch:
-        assert watch.left() == 80
+    with SweepProgress(["a", "b"], {0: 1, 1: 1}, shown("off"), guess, workers=1) as state:
+        assert state.left() == 80
         clock[0] += 20
-        assert watch.left() == 60
+        assert state.left() == 60
         clock[0] += 40  # it takes twice as long as expected
-        watch.end(0, training=True)
-        assert watch.left() == 2 * 50
-        watch.end(1, training=True, reason="broke")
-        assert watch.left() == pytest.approx(60 / 60 * 10)  # what failed is not measured
-        watch.end(0, training=False)
-        assert watch.left() == 0
-    assert watch.summary() == "1 of 2 cells, 1 failed"
+        state.end(0, training=True)
+        assert state.left() == 2 * 50
+        state.end(1, training=True, reason="broke")
+        assert state.left() == pytest.approx(60 / 60 * 10)  # what failed is not measured
+        state.end(0, training=False)
+        assert state.left() == 0
+    assert state.summary() == "1 of 2 cells, 1 failed"
 
 
 def test_a_cell_that_ends_is_a_line_where_there_is_no_terminal(clock, capsys):
-    with SweepProgress(["kept", "fine", "bad"], {1: 1, 2: 2}, "plain", Estimate(), workers=2) as watch:
-        watch.end(2, training=True, reason="it broke")
-        watch.end(2, training=True, reason="it broke")
+    with SweepProgress(["kept", "fine", "bad"], {1: 1, 2: 2}, shown("plain"), Estimate(), workers=2) as state:
+        state.end(2, training=True, reason="it broke")
+        state.end(2, training=True, reason="it broke")
         clock[0] += 6
-        watch.end(1, training=True)
-        watch.end(1, training=False)
+        state.end(1, training=True)
+        state.end(1, training=False)
     lines = capsys.readouterr().err.splitlines()
     assert lines == [
         "bad: failed: it broke (1 of 3 cells, 1 failed; about 0 s left)",
@@ -67,13 +73,13 @@ def test_the_live_table_shows_what_something_happens_in_first(clock, monkeypatch
     screen = Console(file=io.StringIO(), width=60, height=7, force_terminal=True)
     monkeypatch.setattr("attnx.views.terminal.tables.screen", lambda **_: screen)
     titles = [f"cell {number}" for number in range(9)]
-    with SweepProgress(titles, dict.fromkeys(range(9), 2), "live", Estimate(), workers=2) as watch:
-        watch.end(8, training=True)
-        watch.end(7, training=True)
-        watch.end(7, training=True)
-        watch.end(0, training=True, reason="broke")
+    with SweepProgress(titles, dict.fromkeys(range(9), 2), shown("live"), Estimate(), workers=2) as state:
+        state.end(8, training=True)
+        state.end(7, training=True)
+        state.end(7, training=True)
+        state.end(0, training=True, reason="broke")
         plain = Console(file=io.StringIO(), width=60)
-        plain.print(watch.table())
+        plain.print(state.table())
     lines = [re.sub(r"  +", " | ", line.strip()) for line in plain.file.getvalue().splitlines()]
     assert lines == [
         "0 of 9 cells, 1 failed; about 0 s left",
@@ -87,31 +93,29 @@ def test_the_live_table_shows_what_something_happens_in_first(clock, monkeypatch
 def estimated(**grid):
     catalog = Catalog.installed()
     task = {"task": "sdc-error-mode-1:train=400,dev=40,test=160", "metrics": "nnz"}
-    cells = sort_out(read_grid(task | grid, None), catalog)[0]
+    cells = plan_sweep(read_grid(task | grid, None), catalog).cells
     setup = WorkerSetup(home=str(home_folder()), mark="", data_dir=None, without=(), keep="none")
-    units = {
-        number: Job(
-            number, cell.asked.model_dump_json(), software_name(resolve(cell.asked, catalog)), None, setup
-        )
+    jobs = {
+        number: Job(number, cell.asked.model_dump_json(), software_name(cell.plan), None, setup)
         for number, cell in enumerate(cells)
     }
-    with ThreadPoolExecutor(1) as executor:
-        return estimate(units, cells, catalog, executor)
+    with Workers("in-process").open() as executor:
+        return estimate(jobs, cells, executor)
 
 
 def test_a_trial_of_each_pair_counts_for_all_epochs_and_leaves_nothing(home):
     found = estimated(training=["epochs=10", "epochs=40"])
-    assert (found.tried, found.untried, sorted(found.costs)) == (1, "", [0, 1])
+    assert (found.tried, found.error, sorted(found.costs)) == (1, "", [0, 1])
     assert found.costs[1].training == pytest.approx(4 * found.costs[0].training)
     assert found.costs[1].measuring == found.costs[0].measuring > 0
     assert not list(home.rglob("*.safetensors"))
-    said = found.told(found.seconds({0: 1, 1: 1}, 2), 2)
+    sentence = found.sentence(found.seconds({0: 1, 1: 1}, 2), 2)
     assert re.fullmatch(
-        r"estimate: about \d+ s on 2 workers, from a trial of 1 pair of task and model on them", said
+        r"estimate: about \d+ s on 2 workers \(from a short trial of 1 pair of task and model\)", sentence
     )
 
 
-def test_a_trial_that_fails_is_told_and_stops_nothing():
+def test_a_trial_that_fails_is_reported_and_stops_nothing():
     found = estimated(training="learning_rate=1e39")
     assert found.costs == {}
-    assert "diverged" in found.told(found.seconds({0: 1}, 2), 2)
+    assert "diverged" in found.sentence(found.seconds({0: 1}, 2), 2)

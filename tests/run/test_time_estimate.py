@@ -1,4 +1,4 @@
-"""What takes long is said before it starts."""
+"""What takes long is announced before it starts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from attnx.run.measuring import time_estimate as forecast
+from attnx.run.measuring import time_estimate
 
 
 def write_texts(path: Path, lengths: list[int]) -> Path:
@@ -30,25 +30,18 @@ def texts(tmp_path: Path) -> list[str]:
     return ["evaluate", "--task", task, "--model", "average", "--train", "epochs=1", "--reference", "loo"]
 
 
-def test_a_long_text_is_foretold_in_one_line(
+def test_the_time_that_a_long_text_takes_is_shown_beforehand_in_one_line(
     cli: Any, home: Path, texts: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code, _, err = cli(*texts, "--metric", "kendall")
     assert code == 0
     assert "measuring sends" not in err  # nothing here is long
-    monkeypatch.setattr(forecast, "ENOUGH", 10_000)
-    monkeypatch.setattr(forecast, "LONG_TEXT", 100)
+    monkeypatch.setattr(time_estimate, "ENOUGH", 10_000)
+    monkeypatch.setattr(time_estimate, "LONG_TEXT", 100)
     _, _, err = cli(*texts, "--metric", "kendall", "--fresh", "--seeds", "0-1")
     lines = [line for line in err.splitlines() if "measuring sends" in line]
     assert len(lines) == 1
-    assert re.search(r"about 0 million units .* for each of 2 seeds, at most \d+ seconds here", lines[0])
+    assert re.search(r"about 0 million units .* for each of 2 seeds, at most \d+ s here", lines[0])
     assert "the longest example has 100 units" in lines[0]
     _, _, err = cli(*texts, "--metric", "nnz", "--fresh")  # which needs no pass but one
     assert "measuring sends" not in err
-
-
-@pytest.mark.parametrize(
-    ("seconds", "said"), [(0.2, "1 seconds"), (90, "90 seconds"), (7000, "117 minutes"), (9e4, "25 hours")]
-)
-def test_durations_are_readable(seconds: float, said: str) -> None:
-    assert forecast._duration(seconds) == said

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import torch
+from trainers import evaluate_with, never
 
 import attnx
 from attnx.data.loading import Source, load_data
@@ -313,12 +314,9 @@ def test_a_metric_that_follows_training_is_added_without_losing_the_weights(
     monkeypatch.setenv("ATTNX_HOME", str(tmp_path / "home"))
     small: dict[str, Any] = {"task": "sdc-error-mode-1:train=40,dev=40,test=60", "training": {"epochs": 2}}
     both = attnx.evaluate(**small, metrics=["focus", "nnz"], progress=False)
-    monkeypatch.setattr("attnx.run.training.models.train", lambda *_, **__: pytest.fail("trained again"))
-    fewer = attnx.evaluate(**small, metrics=["entropy"], progress=False)
+    fewer = evaluate_with(never, **small, metrics=["entropy"])
     assert fewer.provenance.weights == both.provenance.weights
     assert {curve.metric for curve in fewer.curves if curve.axis == "epoch"} == {"training"}
-    monkeypatch.undo()
-    monkeypatch.setenv("ATTNX_HOME", str(tmp_path / "home"))
     shutil.rmtree(tmp_path / "home" / "weights")
     attnx.evaluate(**small, metrics=["entropy"], progress=False, fresh=True)
     more = attnx.evaluate(**small, metrics=["focus"], progress=False)  # trained again, to be followed

@@ -21,7 +21,7 @@ from attnx.errors import AttnxWarning
 from attnx.registry.datasets import Dataset
 from attnx.results.report import Report
 from attnx.results.study import StudyReport
-from attnx.run.workers.jobs import write_carried
+from attnx.run.workers.jobs import write_sent
 from attnx.store import run_list, runs, saved_reports
 from attnx.store.runs import Runs, read_study, write_study
 from attnx.store.weights import Weights
@@ -192,7 +192,7 @@ def test_what_workers_elsewhere_bring(reports: tuple[Report, StudyReport], home:
         found = Runs().find(NAME)
         return found and (found.seconds, len(found.examples().ids))
 
-    holds(Deed(lambda: write_carried(brought), seen, ({"d": 1}, 4), ({"d": 2}, 4)), home, least=12)
+    holds(Deed(lambda: write_sent(brought), seen, ({"d": 1}, 4), ({"d": 2}, 4)), home, least=12)
 
 
 @pytest.mark.parametrize("damaged", [False, True])

@@ -1,4 +1,4 @@
-"""One forward pass, and the scores of an importance method on what it revealed."""
+"""One forward pass through a model, and the scores that an importance method gives for it."""
 
 from __future__ import annotations
 
@@ -14,20 +14,26 @@ from torch import Tensor
 from ...formulas.randomness import Randomness
 from ...formulas.ranking import settled
 from ...protocols import ImportanceMethod, Model
+from ...request.plan import Part
 from ...types import Batch, Importance, Trace
 from .output_checks import check_tensor
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A component with the label it has in the report."""
+    """A component that is ready to use, with its label in the report."""
 
     label: str
     component: Any
-    provider: str = ""  # the plugin it is from, with its version
+    provider: str = ""  # its plugin with the version; empty for an object that the caller made
+
+    @classmethod
+    def of(cls, part: Part) -> Named:
+        """Make the component of a plan's part."""
+        return cls(part.label, part.make(), part.provider)
 
     def title(self, kind: str) -> str:
-        """The component as a message names it."""
+        """The component as error messages call it."""
         return f"{kind} '{self.label}'" + (f" of plugin {self.provider}" if self.provider else "")
 
 
@@ -37,18 +43,18 @@ def trace_of(model: Model, batch: Batch) -> Trace:
 
 
 def attribute(named: Named, model: Model, trace: Trace, target: Tensor, seed: int = 0) -> Importance:
-    """The scores of one importance method, with gradients on only where it declares the need."""
+    """Compute the scores of one importance method; gradients are on only if it declares to need them."""
     method: ImportanceMethod = named.component
     random = Randomness(seed).to(f"importance {named.label}")
     started = time.perf_counter()
     with torch.set_grad_enabled("gradient" in method.needs), counted_passes(model) as passes:
         values = method(model, trace, target, random)
     seconds = time.perf_counter() - started
-    check_tensor(values, tuple(trace.attention.shape), f"importance '{named.label}' gave values")
+    check_tensor(values, tuple(trace.attention.shape), f"importance '{named.label}' returned values")
     values = settled(values.detach(), trace.batch.mask.to(values.device))
-    asked = trace.attention.device
+    device = trace.attention.device
     return Importance(
-        named.label, values.to(asked), target, seconds, passes.count, on_cpu=values.device != asked
+        named.label, values.to(device), target, seconds, passes.count, on_cpu=values.device != device
     )
 
 
@@ -71,7 +77,7 @@ class _Passes:
 
 @contextmanager
 def counted_passes(model: Model) -> Iterator[_Passes]:
-    """Count the examples that go through a model, which stays the module it is."""
+    """Count the examples that are sent through a model, without changing its class or its results."""
     passes = _Passes()
     names = [name for name in _PASSES if hasattr(model, name)]
     before = {name: vars(model)[name] for name in names if name in vars(model)}

@@ -1,4 +1,4 @@
-"""What drawings keep of a trained model."""
+"""The data that drawing plugins take from a trained model."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from ..plugin_errors import errors_of
 from .attribution import trace_of
 
 
-def look(
+def collect_drawing_data(
     model: Model, data: TaskData, drawings: Sequence[Part], device: torch.device
 ) -> dict[str, Mapping[str, DrawingData]]:
-    """By the name of each drawing that has something to draw."""
-    found: dict[str, Mapping[str, DrawingData]] = {}
+    """Ask every drawing for its data; drawings without any are left out."""
+    collected: dict[str, Mapping[str, DrawingData]] = {}
     for part in drawings:
         with errors_of(part.title), evaluating(model):
             drawing = part.make()
             batch = model.encode(data.test[: drawing.examples]).to(device)
-            kept = drawing.look(model, trace_of(model, batch), data)
-        if kept is not None:
-            found[part.label] = dict(kept)
-    return found
+            drawn = drawing.look(model, trace_of(model, batch), data)
+        if drawn is not None:
+            collected[part.label] = dict(drawn)
+    return collected

@@ -1,4 +1,4 @@
-"""What a metric says of one batch."""
+"""What a metric returns for one batch."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def attention_evidence(model: Model, trace: Trace, seed: int) -> Evidence:
 
 
 def answer_of(named: Named, evidence: Evidence) -> tuple[Tensor, Tensor | None]:
-    """What a metric says of a batch: values [B, M], and a curve where it draws one.
+    """What a metric returns for a batch: values [B, M], and a curve if it has an axis.
 
-    Undefined where a score that was read is not finite, and so has no order.
+    Undefined (NaN) for an example with a score that is not finite: its units cannot be ranked.
     """
     metric: Metric = named.component
     answer = metric(evidence)
@@ -30,12 +30,12 @@ def answer_of(named: Named, evidence: Evidence) -> tuple[Tensor, Tensor | None]:
     rows, columns = len(evidence.trace.batch), len(metric.measures)
     for given, what in ((values, "values"), (curve, "a curve")):
         if what == "values" or curve is not None:
-            check_tensor(given, None, f"metric '{named.label}' gave {what}")
+            check_tensor(given, None, f"metric '{named.label}' returned {what}")
     if values.shape != (rows, columns) and not (values.shape == (rows,) and columns == 1):
         raise _misshapen(named, "values", values, (rows, columns))
     points = None if metric.axis is None else (rows, len(metric.axis.points))
     if (curve is None) != (points is None):
-        wrong = "an axis and gave no curve" if curve is None else "no axis and gave a curve"
+        wrong = "an axis and returned no curve" if curve is None else "no axis and returned a curve"
         raise PluginError(f"metric '{named.label}' declares {wrong}")
     if curve is not None and points is not None and curve.shape != points:
         raise _misshapen(named, "a curve", curve, points)
@@ -45,7 +45,9 @@ def answer_of(named: Named, evidence: Evidence) -> tuple[Tensor, Tensor | None]:
 
 
 def _misshapen(named: Named, what: str, found: Tensor, expected: tuple[int, ...]) -> PluginError:
-    return PluginError(f"metric '{named.label}' gave {what} of shape {tuple(found.shape)}, not {expected}")
+    return PluginError(
+        f"metric '{named.label}' returned {what} of shape {tuple(found.shape)}, not {expected}"
+    )
 
 
 def _without_order(metric: Metric, evidence: Evidence) -> Tensor:

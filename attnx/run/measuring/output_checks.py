@@ -1,6 +1,6 @@
-"""Where the outputs of components enter the core: what breaks a contract is said with its name.
+"""Checks of what components return: an output that breaks its contract ends the run with one clear line.
 
-Undefined is NaN and counted elsewhere; what is impossible is nobody's value and ends the run.
+NaN means undefined and is counted elsewhere; a value that is impossible is an error.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ TOLERANCE = 1e-3  # of sums and bounds, for rounding in single precision
 
 
 def check_tensor(values: object, shape: tuple[int, ...] | None, what: str) -> None:
-    """Refuse what is no tensor of real numbers, or one of another shape."""
+    """Refuse anything but a tensor of real numbers of that shape."""
     if not isinstance(values, Tensor):
         raise PluginError(f"{what} as {type(values).__name__}, not as a tensor")
     if values.is_complex() or values.layout is not torch.strided:
@@ -27,48 +27,50 @@ def check_tensor(values: object, shape: tuple[int, ...] | None, what: str) -> No
 
 
 def check_trace(trace: Trace, provides: Sequence[str], title: str) -> None:
-    """Refuse logits that are no numbers, and attention that has left the simplex over the mask."""
-    check_tensor(trace.logits, None, f"{title} gave logits")
+    """Refuse logits that are not finite, and attention that is not a distribution over the mask."""
+    check_tensor(trace.logits, None, f"{title} returned logits")
     rows, classes = len(trace.batch), int(trace.batch.labels.max()) + 1
     if trace.logits.ndim != 2 or len(trace.logits) != rows or trace.logits.shape[1] < classes:
         found = tuple(trace.logits.shape)
-        raise PluginError(f"{title} gave logits of shape {found}, not {rows} x {classes} classes at least")
+        raise PluginError(f"{title} returned logits of shape {found}, not {rows} x {classes} or more classes")
     if not trace.logits.is_floating_point():
-        raise PluginError(f"{title} gave logits of {trace.logits.dtype}, not of a floating point type")
-    _require(trace.logits.isfinite().all(1), trace, f"{title} gave logits that are not finite")
+        raise PluginError(f"{title} returned logits of {trace.logits.dtype}, not of a floating point type")
+    _require(trace.logits.isfinite().all(1), trace, f"{title} returned logits that are not finite")
     if "attention" not in provides:
         return
     a, mask = trace.attention, trace.batch.mask
-    check_tensor(a, tuple(mask.shape), f"{title} gave attention")
-    _require(a.isfinite().all(1), trace, f"{title} gave attention that is not finite")
+    check_tensor(a, tuple(mask.shape), f"{title} returned attention")
+    _require(a.isfinite().all(1), trace, f"{title} returned attention that is not finite")
     _require(
         (a.masked_fill(mask, 0.0) == 0).all(1),
         trace,
-        f"{title} gave non-zero attention at a special or padding position",
+        f"{title} returned non-zero attention at a special or padding position",
     )
-    _require((a >= -TOLERANCE).all(1), trace, f"{title} gave negative attention")
-    sums = torch.where(mask.any(1), a.sum(1), 1.0)  # there is none without a unit
+    _require((a >= -TOLERANCE).all(1), trace, f"{title} returned negative attention")
+    sums = torch.where(mask.any(1), a.sum(1), 1.0)  # an example without a unit has none
     wrong = (sums - 1).abs() > TOLERANCE
     if wrong.any():
         total = float(sums[wrong][0])
-        _require(~wrong, trace, f"{title} gave attention that sums to {total:.3g}, not to 1,")
+        _require(~wrong, trace, f"{title} returned attention that sums to {total:.3g}, not to 1,")
 
 
 def check_scores(values: Tensor, trace: Trace, title: str) -> None:
-    """Refuse scores for columns that are no units."""
+    """Refuse non-zero scores at special and padding positions."""
     outside = values.masked_fill(trace.batch.mask, 0.0)
-    _require((outside == 0).all(1), trace, f"{title} gave a non-zero score at a special or padding position")
+    _require(
+        (outside == 0).all(1), trace, f"{title} returned a non-zero score at a special or padding position"
+    )
 
 
 def check_bounds(values: Tensor, measures: Sequence[Measure], title: str) -> None:
-    """Refuse values [..., M] outside the bounds that their measures declare; NaN is undefined."""
+    """Refuse values [..., M] outside the bounds that their measures declare; NaN is allowed."""
     for column, measure in enumerate(measures):
         low, high = measure.bounds
         found = values[..., column].detach().double()
         wrong = (found < low - TOLERANCE) | (found > high + TOLERANCE) | found.isinf()
         if wrong.any():
             raise PluginError(
-                f"{title} gave {float(found[wrong][0]):.6g} for '{measure.name}', outside the bounds "
+                f"{title} returned {float(found[wrong][0]):.6g} for '{measure.name}', outside the bounds "
                 f"[{low:g}, {high:g}] that it declares"
             )
 

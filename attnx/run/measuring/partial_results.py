@@ -1,9 +1,8 @@
-"""What was seen of some of the batches of a split: it can be carried, kept and chained with the rest."""
+"""The results of some batches of a split: they can be sent, stored, and merged with the rest."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -16,66 +15,48 @@ from ...store.weights import tensors_hash
 
 @dataclass(frozen=True, slots=True)
 class PartialResults:
-    """What a model did on some examples, and what every metric said or kept of them, one row an example."""
+    """What a model computed for some examples, and what every metric returned: one row per example."""
 
     rows: Tensor  # [n] where the examples are in the split
     logits: Tensor  # [n, C]
-    said: tuple[tuple[Tensor, ...], ...]  # by pairing of metric, explanation and reference, each [n, ...]
+    answers: tuple[tuple[Tensor, ...], ...]  # by pairing of metric, explanation and reference, each [n, ...]
     traits: dict[str, Tensor]  # by importance method [n, 2]
     costs: dict[str, AttributionCost]  # likewise
     on_cpu: frozenset[str]
-    kept: StoredScores | None
-
-    @classmethod
-    def chained(cls, parts: Sequence[PartialResults]) -> PartialResults:
-        """The parts of a split behind one another."""
-        first = parts[0]
-        kept = [part.kept for part in parts if part.kept is not None]
-        return cls(
-            rows=torch.cat([part.rows for part in parts]),
-            logits=torch.cat([part.logits for part in parts]),
-            said=tuple(
-                tuple(torch.cat(tensors) for tensors in zip(*of, strict=True))
-                for of in zip(*(part.said for part in parts), strict=True)
-            ),
-            traits={name: torch.cat([part.traits[name] for part in parts]) for name in first.traits},
-            costs={name: _total([part.costs[name] for part in parts]) for name in first.costs},
-            on_cpu=frozenset().union(*(part.on_cpu for part in parts)),
-            kept=StoredScores.chained(kept) if kept else None,
-        )
+    scores: StoredScores | None
 
     def in_order(self) -> PartialResults:
-        """All examples of a split, in the order of the split."""
+        """The results of all examples of a split, in the order of the split."""
         order = self.rows.argsort()
         return PartialResults(
             rows=self.rows[order],
             logits=self.logits[order],
-            said=tuple(tuple(tensor[order] for tensor in tensors) for tensors in self.said),
+            answers=tuple(tuple(tensor[order] for tensor in tensors) for tensors in self.answers),
             traits={name: values[order] for name, values in self.traits.items()},
             costs=self.costs,
             on_cpu=self.on_cpu,
-            kept=self.kept.taken(order.numpy()) if self.kept else None,
+            scores=self.scores.taken(order.numpy()) if self.scores else None,
         )
 
     def to_bytes(self) -> bytes:
-        """As safetensors, with a seal."""
+        """The results as safetensors, with a checksum."""
         from safetensors.torch import save
 
         tensors = {"rows": self.rows, "logits": self.logits}
-        for number, said in enumerate(self.said):
-            tensors |= {f"said.{number}.{place}": tensor for place, tensor in enumerate(said)}
+        for number, answer in enumerate(self.answers):
+            tensors |= {f"answer.{number}.{place}": tensor for place, tensor in enumerate(answer)}
         tensors |= {f"traits.{number}": of for number, of in enumerate(self.traits.values())}
-        if self.kept is not None:
-            tensors["lengths"] = torch.from_numpy(self.kept.lengths)
-            for name, arrays in _rooms(self.kept).items():
+        if self.scores is not None:
+            tensors["lengths"] = torch.from_numpy(self.scores.lengths)
+            for name, arrays in _arrays(self.scores).items():
                 tensors |= {f"{name}.{number}": torch.from_numpy(of) for number, of in enumerate(arrays)}
         about = json.dumps(
             {
-                "said": [len(said) for said in self.said],
+                "answers": [len(answer) for answer in self.answers],
                 "methods": list(self.traits),
                 "costs": [[cost.seconds, cost.passes, cost.examples] for cost in self.costs.values()],
                 "on_cpu": sorted(self.on_cpu),
-                "kept": None if self.kept is None else [list(self.kept.shares), bool(self.kept.without_top)],
+                "scores": self.scores and [list(self.scores.shares), bool(self.scores.without_top)],
             }
         )
         tensors = {name: tensor.contiguous() for name, tensor in tensors.items()}
@@ -83,7 +64,7 @@ class PartialResults:
 
     @classmethod
     def from_bytes(cls, content: bytes) -> PartialResults:
-        """What `to_bytes` wrote; ValueError for anything else."""
+        """Read what `to_bytes` wrote; anything else is a ValueError."""
         from safetensors import SafetensorError
         from safetensors.torch import load
 
@@ -100,42 +81,36 @@ class PartialResults:
         return cls(
             rows=tensors["rows"],
             logits=tensors["logits"],
-            said=tuple(
-                tuple(tensors[f"said.{number}.{place}"] for place in range(count))
-                for number, count in enumerate(about["said"])
+            answers=tuple(
+                tuple(tensors[f"answer.{number}.{place}"] for place in range(count))
+                for number, count in enumerate(about["answers"])
             ),
             traits={name: tensors[f"traits.{number}"] for number, name in enumerate(methods)},
             costs={name: AttributionCost(*cost) for name, cost in zip(methods, about["costs"], strict=True)},
             on_cpu=frozenset(about["on_cpu"]),
-            kept=_kept(about["kept"], tensors),
+            scores=_scores(about["scores"], tensors),
         )
 
 
-def _total(costs: Sequence[AttributionCost]) -> AttributionCost:
-    total = AttributionCost(0.0, 0, 0)
-    for cost in costs:
-        total = total.plus(cost.seconds, cost.passes, cost.examples)
-    return total
-
-
-def _rooms(kept: StoredScores) -> dict[str, list[Array]]:
+def _arrays(scores: StoredScores) -> dict[str, list[Array]]:
     return {
-        "shares": list(kept.shares.values()),
-        "largest": list(kept.largest.values()),
-        "without_top": list(kept.without_top.values()),
+        "shares": list(scores.shares.values()),
+        "largest": list(scores.largest.values()),
+        "without_top": list(scores.without_top.values()),
     }
 
 
-def _kept(about: tuple[list[str], bool] | None, tensors: dict[str, Tensor]) -> StoredScores | None:
+def _scores(about: tuple[list[str], bool] | None, tensors: dict[str, Tensor]) -> StoredScores | None:
     if about is None:
         return None
     methods, deleted = about
 
-    def room(name: str) -> dict[str, Array]:
+    def arrays(name: str) -> dict[str, Array]:
         return {method: tensors[f"{name}.{number}"].numpy() for number, method in enumerate(methods)}
 
     lengths: Array = tensors["lengths"].numpy()
-    return StoredScores(lengths, room("shares"), room("largest"), room("without_top") if deleted else {})
+    without_top = arrays("without_top") if deleted else {}
+    return StoredScores(lengths, arrays("shares"), arrays("largest"), without_top)
 
 
 def _seal(tensors: dict[str, Tensor], about: str) -> str:

@@ -1,4 +1,4 @@
-"""Scores gathered while a split is measured, in half precision, and what deleting the top unit does."""
+"""Scores collected while a split is measured, in half precision, and the effect of deleting the top unit."""
 
 from __future__ import annotations
 
@@ -20,24 +20,25 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 @dataclass
 class ScoreKeeper:
-    """Gathers the scores of some importance methods batch by batch."""
+    """Collects the scores of some importance methods, batch by batch."""
 
-    methods: Sequence[str]  # the model's attention may be among them, asked for or not
-    deletes: bool  # units can be deleted, so that the probability without the top one is known
+    methods: Sequence[str]  # may include the model's attention even if that is not an explanation
+    deletes: bool  # units can be deleted, so the probability without the top unit is known
     lengths: list[Array] = field(default_factory=list)
     shares: dict[str, list[Array]] = field(default_factory=dict)
     largest: dict[str, list[Array]] = field(default_factory=dict)
     without_top: dict[str, list[Array]] = field(default_factory=dict)
 
-    def anew(self) -> ScoreKeeper:
-        """A keeper of the same that has nothing yet."""
+    def empty_copy(self) -> ScoreKeeper:
+        """A keeper of the same methods that has collected nothing yet."""
         return ScoreKeeper(self.methods, self.deletes)
 
     def of(self, methods: Set[str]) -> ScoreKeeper:
-        """A keeper of those of its methods that are among these."""
+        """An empty keeper of those of its methods that are among these."""
         return ScoreKeeper([name for name in self.methods if name in methods], self.deletes)
 
     def add(self, model: Model, trace: Trace, importances: Mapping[str, Importance]) -> None:
+        """Collect the scores of a batch."""
         batch = trace.batch
         lengths = [len(example.units) for example in batch.examples]
         self.lengths.append(np.array(lengths))
@@ -49,13 +50,13 @@ class ScoreKeeper:
             present = np.arange(shares.shape[1]) < np.array(lengths)[:, None]  # [B, n]
             self.shares.setdefault(name, []).append(shares[present])
             self.largest.setdefault(name, []).append(largest)
-            tops.append(units.nan_to_num(-torch.inf).masked_fill(~_seen(batch, units), -torch.inf).argmax(1))
+            tops.append(units.nan_to_num(-torch.inf).masked_fill(~_read(batch, units), -torch.inf).argmax(1))
         if self.deletes and tops:
-            found = probabilities_without(model, trace, torch.stack(tops, dim=1)).cpu().numpy()  # [B, M]
-            for name, values in zip(self.methods, found.T, strict=True):
+            without = probabilities_without(model, trace, torch.stack(tops, dim=1)).cpu().numpy()  # [B, M]
+            for name, values in zip(self.methods, without.T, strict=True):
                 self.without_top.setdefault(name, []).append(values)
 
-    def gathered(self) -> StoredScores:
+    def collected(self) -> StoredScores:
         """The scores of all examples that were added, in that order."""
         return StoredScores(
             lengths=np.concatenate(self.lengths),
@@ -66,18 +67,17 @@ class ScoreKeeper:
 
 
 def by_unit(values: Tensor, batch: Batch) -> Tensor:
-    """[B, L] by column -> [B, n] by unit: the sum over its columns, 0 for one that the model does not see."""
+    """[B, L] by column -> [B, n] by unit: the sum over its columns, 0 for a unit that the model skips."""
     longest = max(len(example.units) for example in batch.examples)
-    units = torch.zeros(
-        len(values), longest + 1, dtype=torch.float64
-    )  # on the CPU: not every device has these
+    # On the CPU, because not every device has 64-bit numbers. Columns without a unit go to the last one.
+    units = torch.zeros(len(values), longest + 1, dtype=torch.float64)
     index, mask = batch.unit_index.cpu(), batch.mask.cpu()
-    column = index.masked_fill(~mask | (index < 0), longest)  # what is no unit falls into the last one
+    column = index.masked_fill(~mask | (index < 0), longest)
     return units.scatter_add(1, column.long(), values.cpu().double())[:, :-1]
 
 
-def _seen(batch: Batch, units: Tensor) -> Tensor:
-    """[B, n] the units that the model sees."""
+def _read(batch: Batch, units: Tensor) -> Tensor:
+    """[B, n] True for the units that the model reads."""
     return by_unit(batch.mask.float(), batch)[:, : units.shape[1]] > 0
 
 
@@ -92,7 +92,7 @@ def _in_halves(units: Tensor) -> tuple[Array, Array]:
 def probabilities_without(model: Model, trace: Trace, units: Tensor) -> Tensor:
     """[B, M] the probability of the predicted class when one unit of `units` [B, M] is deleted.
 
-    NaN where nothing is left. Columns off the mask that are in use, such as start marks, stay.
+    NaN if no unit is left. Columns off the mask that are in use, such as start marks, stay.
     """
     batch, target = trace.batch, trace.predicted.cpu()
     device = batch.lengths.device
@@ -102,9 +102,9 @@ def probabilities_without(model: Model, trace: Trace, units: Tensor) -> Tensor:
     row, unit = pairs.to(device)  # [P] each
     kept = used[row] & (batch.unit_index[row] != unit[:, None])  # [P, L]
     some = (kept & batch.mask[row]).any(1)  # [P]
-    found = torch.full((len(row),), torch.nan, dtype=torch.float64)
+    probabilities = torch.full((len(row),), torch.nan, dtype=torch.float64)
     if some.any():
         logits = logits_of_kept(model, batch, row[some], kept[some]).cpu().double()  # [p, C]
         left = some.cpu()
-        found[left] = logits.softmax(-1).gather(1, target[pairs[0][left], None])[:, 0]
-    return found[of].view(units.shape)
+        probabilities[left] = logits.softmax(-1).gather(1, target[pairs[0][left], None])[:, 0]
+    return probabilities[of].view(units.shape)

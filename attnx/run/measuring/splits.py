@@ -1,4 +1,4 @@
-"""A split in padded batches, and the one place that switches a model's mode."""
+"""A split of a task in padded batches."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ WIDEST = 2**17  # columns of a training batch: one text of 20 000 words must not
 class Split:
     """Examples that a model encodes batch by batch, each padded to its own longest example.
 
-    Only their sizes are kept, and on the CPU, so that memory is that of one batch, one long text costs
-    no other anything, and what is done in which order depends on no device.
+    Only the sizes are stored, on the CPU: memory is that of one batch, one long text does not make the
+    others more expensive, and the order of the work does not depend on the device.
     """
 
     def __init__(self, model: Model, examples: Sequence[Example], device: torch.device) -> None:
@@ -26,7 +26,7 @@ class Split:
         self.labels = torch.tensor([example.label for example in examples], dtype=torch.long)  # [N]
         self.lengths = torch.zeros_like(self.labels)  # [N] columns in use
         self.unit_counts = torch.zeros_like(self.labels)  # [N] columns on the mask
-        self.unread = torch.zeros_like(self.labels)  # [N] units without a column, of texts that are too long
+        self.unread = torch.zeros_like(self.labels)  # [N] units without a column: the text is too long
         guess = torch.tensor([len(example.units) for example in examples], dtype=torch.long)
         for rows in similar_lengths(guess):
             batch = model.encode(self.at(rows))
@@ -76,5 +76,5 @@ def shuffled(split: Split, size: int, generator: torch.Generator) -> Iterator[Ba
     if uneven:
         parts = [parts[i] for i in torch.randperm(len(parts), generator=generator).tolist()]
     for rows in parts:
-        for some in similar_lengths(split.lengths[rows], WIDEST):  # all of them, but beside a very long one
+        for some in similar_lengths(split.lengths[rows], WIDEST):  # one, unless a text is very long
             yield split.take(rows[some])

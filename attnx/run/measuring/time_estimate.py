@@ -1,4 +1,4 @@
-"""What measuring will take, said before it starts where that is long."""
+"""An estimate of how long measuring will take, shown beforehand if that is long."""
 
 from __future__ import annotations
 
@@ -10,23 +10,25 @@ import torch
 from ...formulas.chunks import passes_at_once
 from ...progress import Progress
 from ...protocols import Model
+from ...request.plan import Tests
+from ...results.formatting import duration
 from ..evaluation_mode import evaluating
-from .attribution import trace_of
-from .sample import Array, Measuring
+from .attribution import Named, trace_of
+from .sample import Array, part_of, units_sent
 from .splits import Split
 
-LONG_TEXT = 5_000  # units: leaving out each of them is the square of that
+LONG_TEXT = 5_000  # units: leave-one-out costs the square of that
 LONG = 60.0  # seconds of one seed
-ENOUGH = 10_000_000  # units through a model: fewer need no forecast, and no pass to time one
+ENOUGH = 10_000_000  # units through a model: fewer need no estimate, and no pass to base it on
 
 
 def announce_duration(
-    measuring: Measuring, model: Model, split: Split, rows: Array | None, seeds: int, progress: Progress
+    tests: Tests[Named], model: Model, split: Split, rows: Array | None, seeds: int, progress: Progress
 ) -> None:
-    """Say in one line what goes through the model and about how long it takes, if that is long."""
+    """Show in one line how much goes through the model and how long that takes, if it is long."""
     counts = split.unit_counts.numpy()
-    whole = measuring.parted(dear=True).units_sent((counts if rows is None else counts[rows]).astype(float))
-    sent = float(np.sum(whole))
+    sampled = (counts if rows is None else counts[rows]).astype(float)
+    sent = float(np.sum(units_sent(part_of(tests, expensive=True), sampled)))
     longest = int(counts.max(initial=0))
     if sent < ENOUGH:
         return
@@ -36,23 +38,16 @@ def announce_duration(
     each = f" for each of {seeds} seeds" if seeds > 1 else ""
     progress.say(
         f"measuring sends about {sent / 1e6:.0f} million units through the model{each}, at most "
-        f"{_duration(seconds)} here; the longest example has {longest} units (--sample takes fewer)"
+        f"{duration(max(1.0, seconds))} here; the longest example has {longest} units (see --sample)"
     )
 
 
 def _units_per_second(model: Model, split: Split) -> float:
-    """How many units one pass of some examples of middling length takes in a second."""
+    """Time one pass of some examples of medium length."""
     order = split.lengths.argsort()[len(split) // 2 :]
     batch = split.take(order[: passes_at_once(int(split.lengths[order[0]]))][:16])
     with evaluating(model):
-        trace_of(model, batch)  # the first one makes what later ones find
+        trace_of(model, batch)  # the first pass fills caches
         started = time.perf_counter()
         trace_of(model, batch)
     return float(torch.count_nonzero(batch.mask)) / max(1e-6, time.perf_counter() - started)
-
-
-def _duration(seconds: float) -> str:
-    for unit, size in (("hours", 3600), ("minutes", 60)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{max(1, seconds):.0f} seconds"

@@ -1,4 +1,4 @@
-"""Checkpoints: a training that was cut off goes on after its last epoch, and ends in the same weights."""
+"""Checkpoints: interrupted training resumes after its last epoch, and ends in the same weights."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ...protocols import Model
 from ...results.observations import Epoch, TrainingRecord
 from ...store.weights import Checkpoints
 
-SHARE = 0.05  # of the time of a training that writing its checkpoints may take
+SHARE = 0.05  # of the training time that writing checkpoints may take
 
 
 @dataclass
 class TrainingHistory:
-    """How far a training is: what was seen after every epoch, and the best weights so far."""
+    """Training so far: the state after every epoch, and the best weights."""
 
     course: list[Epoch]
     best: Epoch
@@ -28,7 +28,7 @@ class TrainingHistory:
 
 @dataclass(frozen=True)
 class TrainingState:
-    """Everything that a step of training changes."""
+    """Everything that a training step changes."""
 
     model: Model
     optimizer: torch.optim.Optimizer
@@ -37,7 +37,7 @@ class TrainingState:
     device: torch.device
 
     def state(self) -> dict[str, Tensor]:
-        """All of it but the scaler, as tensors by name."""
+        """All of it except the scaler, as tensors by name."""
         return {
             **_prefixed("model", self.model.state_dict()),
             **{
@@ -50,6 +50,7 @@ class TrainingState:
         }
 
     def restore(self, state: Mapping[str, Tensor], scaler: dict[str, Any]) -> None:
+        """Set everything to a stored state."""
         self.model.load_state_dict(_below("model", state))
         known: dict[int, dict[str, Tensor]] = {}
         for path, value in _below("optimizer", state).items():
@@ -65,52 +66,53 @@ class TrainingState:
 
 
 class Checkpoint:
-    """The checkpoint of one training, under the name that its weights will have."""
+    """The checkpoint of one training run, under the name that its weights will have."""
 
-    def __init__(self, kept: Checkpoints, key: str) -> None:
-        self._kept, self._key = kept, key
-        self._rest_until = 0.0
+    def __init__(self, store: Checkpoints, key: str) -> None:
+        self._store, self._key = store, key
+        self._not_before = 0.0  # when the next checkpoint may be written
 
-    def resume(self, moving: TrainingState, followed: Sequence[str]) -> TrainingHistory | None:
-        """Bring a training to where it was cut off; None, and nothing changed, where nothing is kept.
+    def resume(self, state: TrainingState, followed: Sequence[str]) -> TrainingHistory | None:
+        """Restore the state of interrupted training; None, and nothing changed, if none is stored.
 
-        One that did not follow these metrics is of no use: its course would have gaps.
+        A checkpoint that did not follow these metrics cannot be used: their curves would have gaps.
         """
-        found = self._kept.find(self._key)
-        if found is None:
+        stored = self._store.find(self._key)
+        if stored is None:
             return None
-        state, kept = found
-        record = TrainingRecord.model_validate(kept["record"]).following(followed)
+        tensors, known = stored
+        record = TrainingRecord.model_validate(known["record"]).following(followed)
         if record is None:
             return None
-        if shapes(_below("model", state)) != shapes(moving.model.state_dict()):
-            self._kept.warn_damaged(self._key, ValueError("another model's weights"))
+        if shapes(_below("model", tensors)) != shapes(state.model.state_dict()):
+            self._store.warn_damaged(self._key, ValueError("another model's weights"))
             return None
-        moving.restore(state, kept["scaler"])
+        state.restore(tensors, known["scaler"])
         course = list(record.course)
         best = course[record.best_epoch]
-        return TrainingHistory(course, best, _below("model" if best is course[-1] else "best", state))
+        return TrainingHistory(course, best, _below("model" if best is course[-1] else "best", tensors))
 
-    def keep(self, moving: TrainingState, standing: TrainingHistory) -> None:
-        """Write where a training is, unless that would take more than its share of time."""
+    def write(self, state: TrainingState, history: TrainingHistory) -> None:
+        """Store the state of training, unless that would take more than its share of time."""
         started = time.monotonic()
-        if started < self._rest_until:
+        if started < self._not_before:
             return
-        state = moving.state()
-        if standing.best is not standing.course[-1]:
-            state |= _prefixed("best", standing.best_state)
-        record = TrainingRecord(course=tuple(standing.course), best_epoch=standing.best.epoch)
-        known = {"record": record.model_dump(), "scaler": moving.scaler.state_dict()}
-        written = self._kept.keep(self._key, state, known)
+        tensors = state.state()
+        if history.best is not history.course[-1]:
+            tensors |= _prefixed("best", history.best_state)
+        record = TrainingRecord(course=tuple(history.course), best_epoch=history.best.epoch)
+        known = {"record": record.model_dump(), "scaler": state.scaler.state_dict()}
+        written = self._store.keep(self._key, tensors, known)
         ended = time.monotonic()
-        self._rest_until = ended + (ended - started) / SHARE if written else float("inf")
+        self._not_before = ended + (ended - started) / SHARE if written else float("inf")
 
     def remove(self) -> None:
-        self._kept.delete(self._key)
+        """Delete the checkpoint, if there is one."""
+        self._store.delete(self._key)
 
 
 def _randomness(device: torch.device) -> dict[str, Tensor]:
-    """The state of torch's generators that a pass of a model draws from."""
+    """The state of the random generators that a forward pass uses."""
     on_cpu = {"cpu": torch.get_rng_state()}
     return on_cpu | ({"cuda": torch.cuda.get_rng_state(device)} if device.type == "cuda" else {})
 
@@ -125,5 +127,5 @@ def _below(prefix: str, state: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def shapes(state: Mapping[str, Tensor]) -> dict[str, torch.Size]:
-    """What tells the weights of one model from those of another."""
+    """The shapes by which weights of different models are told apart."""
     return {name: tensor.shape for name, tensor in state.items()}

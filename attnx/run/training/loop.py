@@ -1,4 +1,4 @@
-"""Training: one loop for every model, selected on dev alone."""
+"""Training: one loop for every model; the best epoch is selected on the dev split only."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from .checkpoints import Checkpoint, TrainingHistory, TrainingState
 from .precision import Precision
 
 Objective = Callable[[Model, Batch], Tensor]
+Trainer = Callable[..., TrainingRecord]  # called as `train` is
 
 
 def train(
@@ -45,10 +46,9 @@ def train(
 ) -> TrainingRecord:
     """Train a model in place and leave it with the weights that were best on dev, or the last ones.
 
-    Best is the highest dev accuracy, the lower dev loss among equals; with deception, which accuracy
-    knows nothing of, the lowest dev loss, penalty included. Parameters that are frozen beforehand stay
-    as they are. Without an objective the loss is `loss`. With a checkpoint it goes on where one like it
-    was cut off.
+    Best is the highest dev accuracy and, among equals, the lowest dev loss. With deception, which accuracy
+    does not show, it is the lowest dev loss including the penalty. Frozen parameters stay as they are.
+    Without an objective the loss is `loss`. With a checkpoint, training that was interrupted continues.
     """
     precision = Precision.of(training.precision, device, cast("nn.Module", model))
     split = Split(model, data.train, device)
@@ -56,13 +56,13 @@ def train(
     class_weights = _class_weights(split.labels, len(data.label_names), training, device)
     optimizer = _optimizer(model, training)
     generator = torch.Generator().manual_seed(seed)
-    moving = TrainingState(model, optimizer, precision.scaler, generator, device)
-    standing = checkpoint.resume(moving, [named.label for named in followed]) if checkpoint else None
-    if standing is None:
+    state = TrainingState(model, optimizer, precision.scaler, generator, device)
+    history = checkpoint.resume(state, [named.label for named in followed]) if checkpoint else None
+    if history is None:
         untrained = _assess(model, dev, 0, None, training, followed, seed)
-        standing = TrainingHistory([untrained], untrained, _copy(model))
-    done = len(standing.course) - 1
-    note = f"; went on after epoch {done}" if done else ""
+        history = TrainingHistory([untrained], untrained, _copy(model))
+    done = len(history.course) - 1
+    note = f"; resumed after epoch {done}" if done else ""
     with progress.stage(label, training.epochs * len(split)) as step:
         step(done * len(split), note.removeprefix("; "))
         for epoch in range(done + 1, training.epochs + 1):
@@ -86,22 +86,22 @@ def train(
                     f"Training diverged in epoch {epoch}: the loss is {now.loss}. "
                     "Lower the learning rate (--train learning_rate=...), or clip gradients (--train clip=1)."
                 )
-            standing.course.append(now)
-            if keep == "last" or _merit(now, training) > _merit(standing.best, training):
-                standing.best, standing.best_state = now, _copy(model)
+            history.course.append(now)
+            if keep == "last" or _merit(now, training) > _merit(history.best, training):
+                history.best, history.best_state = now, _copy(model)
             note = f"; loss {now.loss:.3f}, dev accuracy {now.dev_accuracy:.3f}"
             step(0, f"epoch {epoch} of {training.epochs}{note}")
-            if training.patience and epoch - standing.best.epoch >= training.patience:
+            if training.patience and epoch - history.best.epoch >= training.patience:
                 break
             if checkpoint and epoch < training.epochs:
-                checkpoint.keep(moving, standing)
-    model.load_state_dict(standing.best_state)
+                checkpoint.write(state, history)
+    model.load_state_dict(history.best_state)
     model.eval()
-    return TrainingRecord(course=tuple(standing.course), best_epoch=standing.best.epoch)
+    return TrainingRecord(course=tuple(history.course), best_epoch=history.best.epoch)
 
 
 def _merit(epoch: Epoch, training: Training) -> tuple[float, ...]:
-    """What the epochs of a training are compared by, the higher the better."""
+    """The key by which epochs are compared; higher is better."""
     return (-epoch.dev_loss,) if training.deception else (epoch.dev_accuracy, -epoch.dev_loss)
 
 
@@ -137,17 +137,17 @@ def _expected_cross_entropy(model: Model, trace: Trace, class_weights: Tensor | 
         single = (some[:, None] == columns).to(a.dtype).expand(len(a), -1, -1)  # [B, k, L]
         return model.reattend(trace, single)
 
-    # All at once they are the square of a text's length, and kept for the gradient unless made again there.
+    # All at once they need memory of the square of a text's length, unless the gradient recomputes them.
     parts = columns.split(at_once(a.numel()))
-    found = [logits_of(*parts)] if len(parts) == 1 else [_made_again(logits_of, some) for some in parts]
+    found = [logits_of(*parts)] if len(parts) == 1 else [_recomputed(logits_of, some) for some in parts]
     logits = torch.cat(found, dim=1)  # [B, L, C]
     labels = trace.batch.labels[:, None].expand_as(a)  # [B, L]
     each = F.cross_entropy(logits.transpose(1, 2), labels, class_weights, reduction="none")  # [B, L]
     return (a * each.masked_fill(~trace.batch.mask, 0.0)).sum(1).mean()
 
 
-def _made_again(function: Callable[[Tensor], Tensor], argument: Tensor) -> Tensor:
-    """The value of a function whose intermediate tensors are made anew for the gradient, not kept."""
+def _recomputed(function: Callable[[Tensor], Tensor], argument: Tensor) -> Tensor:
+    """The value of a function whose intermediate tensors are recomputed for the gradient, not stored."""
     value: Tensor = checkpoint(function, argument, use_reentrant=False)
     return value
 

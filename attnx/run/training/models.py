@@ -1,4 +1,4 @@
-"""Where models are made: found among the weights that are kept, or trained and kept."""
+"""Trained models: loaded if their weights are stored, otherwise trained and stored."""
 
 from __future__ import annotations
 
@@ -23,35 +23,36 @@ from ...types import TaskData
 from ..disk_space import check_weights_space
 from ..measuring.attribution import Named
 from .checkpoints import Checkpoint, shapes
-from .loop import Objective, train
+from .loop import Objective, Trainer, train
 
 
 @dataclass(frozen=True)
 class TrainedModels:
-    """Data, a device, the weights that are kept, and where progress is told."""
+    """What training needs: data, a device, stored weights, where progress is shown, and what trains."""
 
     data: TaskData
     device: torch.device
     weights: Weights
     progress: Progress
+    trainer: Trainer = train
 
     def untrained(self, plan: Plan, seed: int) -> Model:
-        """The plan's model as it is before training."""
+        """The plan's model before training."""
         with seeded(seed):
             return self._build(plan)
 
     def name(self, plan: Plan, seed: int) -> str:
-        """The name of the plan's trained weights; none where its model is an object of the caller's."""
+        """The name of the plan's trained weights; empty if its model is an object that the caller made."""
         return weights_name(plan.as_trained, self.data, seed, self.device) if plan.names_weights else ""
 
     def trained(
-        self, plan: Plan, seed: int, followed: Sequence[Named] = (), *, kept: bool = True
+        self, plan: Plan, seed: int, followed: Sequence[Named] = (), *, stored: bool = True
     ) -> tuple[Model, TrainingRecord]:
-        """The plan's model: given ready, found, or trained now; not `kept`, it is neither found nor kept."""
+        """The plan's model: given, loaded, or trained now; unless `stored`, neither loaded nor saved."""
         ready = plan.model.make()
         if not isinstance(ready, type):
             return ready.to(self.device), TrainingRecord(course=(), best_epoch=0)
-        key = self.name(plan, seed) if kept else ""
+        key = self.name(plan, seed) if stored else ""
         as_trained = plan.as_trained
         with seeded(seed):
             model = self._build(as_trained)
@@ -83,21 +84,21 @@ class TrainedModels:
         keep: Literal["best", "last"] = "best",
         models: int = 1,
     ) -> TrainingRecord:
-        """Give a model the weights of that name, by training where there are none that fit.
+        """Give a model the weights of that name, by training it if there are none that fit.
 
-        A training that was cut off goes on after its last epoch. Without a name nothing is looked for, or
-        kept. So many `models` in all, this one and those to come, must find room.
+        Interrupted training resumes after its last epoch. Without a name nothing is loaded or saved. There
+        must be disk space for so many `models` in all: this one and those that will be trained next.
         """
         known = self.find(model, key, [named.label for named in followed]) if key else None
         checkpoint = Checkpoint(self.weights.checkpoints, key) if key else None
         if known is not None:
-            if checkpoint:  # whoever trained them was killed before it could
+            if checkpoint:  # the process that trained them was killed before it could remove it
                 checkpoint.remove()
             model.eval()
             return known
         if key:
             check_weights_space(self.weights, model, models)
-        record = train(
+        record = self.trainer(
             model,
             self.data,
             training,
@@ -121,7 +122,7 @@ class TrainedModels:
         return model.to(self.device)
 
     def find(self, model: Model, key: str, followed: Sequence[str] = ()) -> TrainingRecord | None:
-        """Load the weights of that name; None, and the model as it was, where none are that fit."""
+        """Load the weights of that name; None, and the model unchanged, if there are none that fit."""
         cached = self.weights.find(key)
         if cached is None:
             return None
@@ -133,22 +134,22 @@ class TrainedModels:
         except ValueError as error:
             self.weights.warn_damaged(key, error)
             return None
-        wanted = record.following(followed)
-        if wanted is not None:
+        chosen = record.following(followed)
+        if chosen is not None:
             model.load_state_dict(state)
-        return wanted
+        return chosen
 
 
 class _NoProjection(AttentionProjection):
-    """What a model is built with that does not provide "projection"."""
+    """The projection of a model that does not provide "projection"."""
 
     def __call__(self, scores: Tensor, mask: Tensor) -> Tensor:  # noqa: ARG002
-        raise PluginError("a model that uses a projection must have 'projection' among what it provides")
+        raise PluginError("a model that uses a projection must declare 'projection' in its provides")
 
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Torch's randomness from this seed on, and as it was afterwards."""
+    """Seed torch's random numbers, and restore their state afterwards."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         yield

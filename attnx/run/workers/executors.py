@@ -1,4 +1,4 @@
-"""Where units of work are carried out: worker processes of this machine, or a Dask cluster."""
+"""Where jobs are carried out: in this process, in worker processes of this machine, or on a Dask cluster."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
@@ -14,54 +15,69 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar, get_args
 
-from ...errors import UsageError
+from ...errors import AttnxWarning, UsageError, did_you_mean
+from .main_guard import main_is_unguarded
 
-ExecutorName = Literal["local", "dask"]
-U = TypeVar("U", bound=Hashable)
-TRIES = 3  # of a unit whose worker died
+ExecutorName = Literal["in-process", "local", "dask"]
+EXECUTORS: tuple[ExecutorName, ...] = get_args(ExecutorName)
+J = TypeVar("J", bound=Hashable)
+TRIES = 3  # of a job whose worker died
+ANSWER = 10.0  # seconds that a Dask scheduler has to answer
+SMALL = 12  # training runs: so few take less time in this process than worker processes take to start
 
 
 @dataclass(frozen=True, slots=True)
 class Workers:
-    """Which executor is asked for, and how many workers it has."""
+    """Which executor does the work, and with how many workers."""
 
     kind: ExecutorName = "local"
-    count: int = 0  # 0: as many as cores
-    scheduler: str = ""  # address of a Dask scheduler; empty: a cluster of this machine's own
+    count: int = 0  # 0: one per core
+    scheduler: str = ""  # address of a Dask scheduler; empty: a cluster on this machine
 
     @property
     def number(self) -> int:
-        """How many there are, as far as it was said; a cluster elsewhere has two at least."""
+        """How many workers there are, as far as it is known; a cluster elsewhere has at least two."""
+        if self.kind == "in-process":
+            return 1
         return self.count or (2 if self.scheduler else os.cpu_count() or 1)
 
     @property
     def at_once(self) -> int:
-        """How many units are handed over at a time.
+        """How many jobs are handed over at a time.
 
-        When a worker of this machine dies, all that was handed over is lost, and no one knows whose fault
-        it was: it is no more than they are at. A Dask scheduler knows, and has everything to share out.
+        If a worker process of this machine dies, all jobs that were handed over are lost and nobody knows
+        which one caused it, so no more are handed over than there are workers. A Dask scheduler knows, and
+        gets all jobs so that it can share them out.
         """
-        return self.number if self.kind == "local" else sys.maxsize
+        return sys.maxsize if self.kind == "dask" else self.number
+
+    @property
+    def starts_processes(self) -> bool:
+        """Whether worker processes are started here, which import the main module of this one."""
+        return self.kind == "local" or (self.kind == "dask" and not self.scheduler)
 
     @contextmanager
     def open(self) -> Iterator[Executor]:
         """An executor, closed whatever happens."""
-        open_ = _local(self.number) if self.kind == "local" else _dask(self.scheduler, self.number)
-        with open_ as executor:
+        if self.kind == "in-process":
+            opened = _in_process()
+        else:
+            opened = _local(self.number) if self.kind == "local" else _dask(self.scheduler, self.number)
+        with opened as executor:
             yield executor
 
 
 class OpenWorkers:
-    """Workers that stay from one piece of work to the next, and are replaced when they have died."""
+    """Workers that stay from one piece of work to the next, and are replaced if they have died."""
 
     def __init__(self, workers: Workers, stack: ExitStack) -> None:
-        self.workers, self._stack = workers, stack  # they leave when the stack is closed
+        self.workers, self._stack = workers, stack  # workers end when the stack is closed
         self.at_once = workers.at_once
         self._executor: Executor | None = None
 
     @contextmanager
     def open(self) -> Iterator[Executor]:
-        """The executor there is, or a new one."""
+        """The executor that is open, or a new one."""
         if self._executor is None or _dead(self._executor):
             self._executor = self._stack.enter_context(self.workers.open())
         yield self._executor
@@ -75,62 +91,90 @@ def _dead(executor: Executor) -> bool:
     return False
 
 
-def workers_of(executor: str, count: int, scheduler: str) -> Workers:
-    """The workers that a person asks for."""
-    if executor not in get_args(ExecutorName):
-        raise UsageError(f"Unknown executor '{executor}': give local or dask.")
-    return Workers("dask" if executor == "dask" else "local", count, scheduler)
+def choose_workers(
+    executor: str | None, count: int | None, scheduler: str = "", *, default: ExecutorName = "local"
+) -> Workers:
+    """The workers that a person asks for; whatever is not given follows from the rest.
+
+    In a script that worker processes would run again when they start, the work is done in this process.
+
+    Args:
+        executor: one of EXECUTORS; None: dask with a scheduler, local with a count, else the default.
+        count: how many workers; 0 or None: one per core.
+        scheduler: the address of a Dask scheduler.
+        default: the executor if nothing is given.
+    """
+    if executor is not None and executor not in EXECUTORS:
+        known = ", ".join(EXECUTORS)
+        raise UsageError(f"Unknown executor '{executor}'.{did_you_mean(executor, EXECUTORS)} Known: {known}.")
+    inferred: ExecutorName = "dask" if scheduler else default if count is None else "local"
+    kind = next((name for name in EXECUTORS if name == executor), inferred)
+    if scheduler and kind != "dask":
+        raise UsageError(f"The executor '{kind}' has no scheduler: leave it out, or use the executor dask.")
+    if kind == "in-process" and (count or 0) > 1:
+        raise UsageError(f"The executor 'in-process' has one worker, not {count}: choose the executor local.")
+    workers = Workers(kind, 0 if kind == "in-process" else count or 0, scheduler)
+    if workers.starts_processes and main_is_unguarded():
+        warnings.warn(
+            "No worker processes are started, because each would run this script again: the work is done in "
+            "this process. To use workers, put the call below: if __name__ == '__main__':",
+            AttnxWarning,
+            stacklevel=2,
+        )
+        return Workers("in-process")
+    return workers
 
 
-def workers_wanted(executor: str, count: int | None, scheduler: str) -> Workers | None:
-    """The workers that a person asks for where none are usual: none without a number, cluster or address."""
-    workers = workers_of(executor, count or 0, scheduler)
-    return None if count is None and workers == Workers() else workers
+def choose_run_workers(executor: str | None, count: int | None, scheduler: str = "") -> Workers | None:
+    """The workers that a person asks for a single run; None if nothing is given."""
+    if executor is None and count is None and not scheduler:
+        return None
+    return choose_workers(executor, count, scheduler)
 
 
 @dataclass(frozen=True, slots=True)
-class FinishedJob(Generic[U]):
-    """What became of a unit: its result, or its error."""
+class FinishedJob(Generic[J]):
+    """A job that has ended, with its result or its error."""
 
-    unit: U
+    job: J
     result: Any = None
     error: BaseException | None = None
 
 
 def run_jobs(
     workers: Workers | OpenWorkers,
-    work: Callable[[U], Any],
-    units: Iterable[U],
-    then: Callable[[FinishedJob[U]], Iterable[U]],
-) -> Iterator[FinishedJob[U]]:
-    """Carry out units and those that follow from their results; yield each as it ends.
+    work: Callable[[J], Any],
+    jobs: Iterable[J],
+    then: Callable[[FinishedJob[J]], Iterable[J]],
+) -> Iterator[FinishedJob[J]]:
+    """Carry out jobs, and those that follow from their results; yield each as it ends.
 
-    A unit whose worker died is tried again: workers that a system or a person ends are nobody's fault.
+    A job whose worker died is tried again: the system or a person may have ended the worker.
     """
-    waiting, deaths = deque(units), Counter[U]()
+    waiting, deaths = deque(jobs), Counter[J]()
     while waiting:
         with workers.open() as executor:
-            futures: dict[Future[Any], U] = {}
+            futures: dict[Future[Any], J] = {}
             broken = False
             while futures or (waiting and not broken):
                 while waiting and not broken and len(futures) < workers.at_once:
                     broken = not _submitted(executor, work, waiting, futures)
                 for future in wait(futures, return_when=FIRST_COMPLETED).done:
-                    done = _done(future, futures.pop(future))
-                    if isinstance(done.error, BrokenExecutor):
+                    finished = _finished(future, futures.pop(future))
+                    if isinstance(finished.error, BrokenExecutor):
                         broken = True
-                        deaths[done.unit] += 1
-                        if deaths[done.unit] < TRIES:
-                            waiting.append(done.unit)
+                        deaths[finished.job] += 1
+                        if deaths[finished.job] < TRIES:
+                            waiting.append(finished.job)
                             continue
-                    waiting.extendleft(then(done))  # what was begun is ended before anything else begins
-                    yield done
+                    waiting.extendleft(then(finished))  # a cell that was begun is completed first
+                    yield finished
 
 
 def _submitted(
-    executor: Executor, work: Callable[[U], Any], waiting: deque[U], futures: dict[Future[Any], U]
+    executor: Executor, work: Callable[[J], Any], waiting: deque[J], futures: dict[Future[Any], J]
 ) -> bool:
-    """Hand over the next unit, unless the workers have died meanwhile."""
+    """Hand over the next job; False if the workers have died meanwhile."""
     try:
         futures[executor.submit(work, waiting[0])] = waiting[0]
     except BrokenExecutor:
@@ -139,9 +183,30 @@ def _submitted(
     return True
 
 
-def _done(future: Future[Any], unit: U) -> FinishedJob[U]:
+def _finished(future: Future[Any], job: J) -> FinishedJob[J]:
     error = future.exception()
-    return FinishedJob(unit, error=error) if error is not None else FinishedJob(unit, future.result())
+    return FinishedJob(job, error=error) if error is not None else FinishedJob(job, future.result())
+
+
+class _InProcess(Executor):
+    """Carries out every job at once, in the thread that submits it."""
+
+    def submit(self, work: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        try:
+            future.set_result(work(*args, **kwargs))
+        except Exception as error:  # Ctrl-C ends everything
+            future.set_exception(error)
+        return future
+
+
+@contextmanager
+def _in_process() -> Iterator[Executor]:
+    """This process computes as a worker does, and afterwards as before."""
+    from ..data_cache import data_cache
+
+    with one_thread(), data_cache.restored():
+        yield _InProcess()
 
 
 @contextmanager
@@ -152,7 +217,7 @@ def _local(count: int) -> Iterator[Executor]:
     try:
         yield executor
     except BaseException:
-        for process in list((executor._processes or {}).values()):  # nothing public ends what they are at
+        for process in list((executor._processes or {}).values()):  # no public method ends running jobs
             process.terminate()
         raise
     finally:
@@ -161,20 +226,20 @@ def _local(count: int) -> Iterator[Executor]:
 
 def _begin_worker() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver, which ends its workers
-    threading.Thread(target=_leave_with_driver, daemon=True).start()
+    threading.Thread(target=_end_with_driver, daemon=True).start()
     compute_with_one_thread()
 
 
-def _leave_with_driver() -> None:
-    """End this worker when its driver was killed: it would wait for work for ever."""
+def _end_with_driver() -> None:
+    """End this worker if its driver was killed: it would wait for jobs for ever."""
     driver = multiprocessing.parent_process()
-    assert driver is not None, "a worker has been started by somebody"
+    assert driver is not None, "a worker process has a parent"
     driver.join()
     os._exit(1)
 
 
 def compute_with_one_thread() -> None:
-    """What every worker does first, so that all of them compute the same."""
+    """Use one thread, as every worker does, so that all of them compute the same."""
     import torch
 
     torch.set_num_threads(1)
@@ -203,7 +268,7 @@ def _dask(scheduler: str, count: int) -> Iterator[Executor]:
     try:
         if not scheduler:
             cluster = LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None)
-        client = Client(cluster or scheduler, timeout="10s", set_as_default=False)
+        client = Client(cluster or scheduler, timeout=ANSWER, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         raise UsageError(f"No Dask scheduler answers at '{scheduler}': {error}.") from error
     try:

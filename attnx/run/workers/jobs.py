@@ -1,13 +1,14 @@
-"""Units of work that any worker can carry out: the training of one seed, a shard or a cell to measure.
+"""Jobs that any worker can carry out: train one seed of a cell, measure a shard, or measure a cell.
 
-A worker needs the same packages as its driver and nothing else. Where it shares the driver's folder it
-leaves weights and runs there; elsewhere it carries the files back.
+A worker needs the same packages as its driver and nothing else. If it shares the driver's folder, it
+stores weights and runs there; otherwise it sends the files back.
 """
 
 from __future__ import annotations
 
 import os
 import pickle
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -15,8 +16,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from ...data.access import Source
-from ...disk import hidden_folder, written_aside
-from ...errors import PluginError
+from ...disk import check_writable, hidden_folder, written_aside
+from ...errors import AttnxWarning, PluginError
 from ...host.catalog import Catalog
 from ...progress import Progress
 from ...protocols import Model
@@ -28,82 +29,116 @@ from ...store.home import home
 from ...store.identity import software_name
 from ...store.weights import Weights
 from ...types import TaskData
+from ..computation import followed_metrics
 from ..data_cache import data_cache
 from ..device import choose_device
-from ..evaluation import carry_out, followed_metrics
+from ..evaluation import carry_out
 from ..global_state import standard_state
 from ..plugin_errors import errors_of
 from ..training.models import TrainedModels
-from .executors import compute_with_one_thread
+from .executors import one_thread
 from .shards import Shard, measure_shard
 
-Files = tuple[tuple[str, bytes], ...]  # paths below the folder of everything kept, and their content
+Files = tuple[tuple[str, bytes], ...]  # paths below ATTNX_HOME, and their content
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerSetup:
-    """What a driver and its workers agree on."""
+    """What is the same for all jobs of a driver."""
 
-    home: str  # the driver's folder of everything kept
-    mark: str  # a file in it: who sees it shares the folder
+    home: str  # the driver's ATTNX_HOME
+    mark: str  # a file in it: a worker that sees the file shares the folder
     data_dir: str | None
     without: tuple[str, ...]  # plugins that are switched off
     keep: Keep
+    fresh: bool = False  # compute even if the run is stored
 
     @property
     def shared(self) -> bool:
+        """Whether this process sees the driver's folder."""
         return os.path.isfile(self.mark)
+
+    @property
+    def data_folder(self) -> Path | None:
+        """The user's folder of data."""
+        return Path(self.data_dir) if self.data_dir else None
+
+
+@contextmanager
+def worker_setup(
+    data_dir: str | Path | None, without: tuple[str, ...], keep: Keep, fresh: bool = False
+) -> Iterator[WorkerSetup]:
+    """The setup of a driver's jobs, with the mark in its folder for as long as it lasts."""
+    check_writable(home(), "ATTNX_HOME")
+    with marked(home()) as mark:
+        yield WorkerSetup(
+            home=str(home().resolve()),
+            mark=str(mark),
+            data_dir=str(Path(data_dir).resolve()) if data_dir else None,
+            without=without,
+            keep=keep,
+            fresh=fresh,
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The training of one seed of a cell, or a shard of its measuring; without a seed all the measuring."""
+    """Train one seed of a cell, or measure a shard with it; without a seed, measure the whole cell."""
 
     cell: int
     spec: str  # as JSON
-    software: str  # what the driver would compute it with
+    software: str  # the packages that the driver has
     seed: int | None
     setup: WorkerSetup
-    brought: Files = ()  # what a worker elsewhere needs: trained weights
-    data: bytes = b""  # the data without its test split, pickled; a worker loads it where none is brought
+    files: Files = ()  # what a worker elsewhere needs: trained weights
+    data: bytes = b""  # the data without its test split, pickled; empty: the worker loads it
     shard: Shard | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class JobOutput:
-    """What a unit gave: the name of the run that was measured, and files of a worker elsewhere."""
+    """The result of a job: the name of the run that was measured, and files of a worker elsewhere."""
 
     fingerprint: str
     files: Files
-    seen: bytes = b""  # of a shard
+    results: bytes = b""  # of a shard
+    warnings: tuple[str, ...] = ()  # for the driver to show
 
 
-def run_job(unit: Job) -> JobOutput:
+def run_job(job: Job) -> JobOutput:
     """Train or measure, as a worker does."""
-    compute_with_one_thread()
     data_cache.most = 2
-    with standard_state(), at_home(unit.setup):
-        write_carried(tuple(one for one in unit.brought if not (home() / one[0]).is_file()))
-        before = set() if unit.setup.shared else set(_files(home()))
-        plan, source, catalog = prepared(unit.spec, unit.software, unit.setup)
-        fingerprint, seen = "", b""
-        if unit.seed is None:
-            fingerprint = _measure(plan, source, unit.setup.keep, catalog)
-        elif unit.shard is None:
-            _trained(plan, unit.seed, unit.data, source)
+    with one_thread(), standard_state(), at_home(job.setup), warnings.catch_warnings(record=True) as caught:
+        write_sent(tuple(file for file in job.files if not (home() / file[0]).is_file()))
+        before = set() if job.setup.shared else set(_files(home()))
+        plan, source, catalog = prepared(job.spec, job.software, job.setup)
+        fingerprint, results = "", b""
+        if job.seed is None:
+            fingerprint = _measure(plan, source, job.setup, catalog)
+        elif job.shard is None:
+            _trained(plan, job.seed, job.data, source)
         else:
-            model = _cached_model(unit, plan, source)
+            model = _cached_model(job, plan, source)
             with errors_of(plan.model.title):
                 device = choose_device(plan.spec.device)
-                seen = measure_shard(unit.shard, model, plan, unit.seed, device).to_bytes()
-        new = [] if unit.setup.shared else sorted(set(_files(home())) - before)
-        return JobOutput(fingerprint, tuple((path, (home() / path).read_bytes()) for path in new), seen)
+                results = measure_shard(job.shard, model, plan, job.seed, device).to_bytes()
+        new = [] if job.setup.shared else sorted(set(_files(home())) - before)
+        files = tuple((path, (home() / path).read_bytes()) for path in new)
+    messages = tuple(dict.fromkeys(str(warning.message) for warning in caught))
+    return JobOutput(fingerprint, files, results, messages)
 
 
-def _trained(plan: Plan, seed: int, brought: bytes, source: Source) -> Model:
+def receive(output: JobOutput) -> None:
+    """Store the files of a worker elsewhere, and pass its warnings on."""
+    write_sent(output.files)
+    for message in output.warnings:
+        warnings.warn(message, AttnxWarning, stacklevel=2)
+
+
+def _trained(plan: Plan, seed: int, pickled: bytes, source: Source) -> Model:
     """The model of one seed, trained or found."""
-    if brought:
-        data: TaskData = replace(pickle.loads(brought), source=source)
+    if pickled:
+        data: TaskData = replace(pickle.loads(pickled), source=source)
     else:
         data = data_cache.load(plan, source)
     models = TrainedModels(data, choose_device(plan.spec.device), Weights(), Progress("off"))
@@ -111,9 +146,9 @@ def _trained(plan: Plan, seed: int, brought: bytes, source: Source) -> Model:
         return models.trained(plan, seed, followed_metrics(plan))[0]
 
 
-@lru_cache(maxsize=64)  # a cell is trained and measured, by shards maybe; another driver has another mark
+@lru_cache(maxsize=64)  # several jobs are of one cell; another driver has another mark
 def prepared(spec: str, software: str, setup: WorkerSetup) -> tuple[Plan, Source, Catalog]:
-    """What is asked, if this worker has the packages of the driver, and where data is found."""
+    """The plan of a spec, where data is found, and the catalog; the driver must have the same packages."""
     catalog = Catalog.installed(setup.without)
     plan = resolve(RunSpec.model_validate_json(spec), catalog)
     if software_name(plan) != software:
@@ -121,33 +156,38 @@ def prepared(spec: str, software: str, setup: WorkerSetup) -> tuple[Plan, Source
             "this worker has other versions of attnx, its plugins or its libraries than the driver: install "
             "the same packages on both"
         )
-    return plan, source_of(setup, catalog), catalog
+    return plan, source_of(setup.data_folder, catalog), catalog
 
 
-def source_of(setup: WorkerSetup, catalog: Catalog) -> Source:
-    """Where data is found, told to nobody."""
-    directory = Path(setup.data_dir) if setup.data_dir else None
-    return Source.configured(catalog.registry.datasets, home() / "data", directory, Progress("off"))
+def source_of(data_dir: Path | None, catalog: Catalog) -> Source:
+    """Where a worker finds data, without progress."""
+    return Source.configured(catalog.registry.datasets, home() / "data", data_dir, Progress("off"))
 
 
-_models: dict[
-    tuple[str, WorkerSetup, int | None], Model
-] = {}  # the one that the last shard was measured with
+# The model that the last shard was measured with, by spec, setup and seed.
+_models: dict[tuple[str, WorkerSetup, int | None], Model] = {}
 
 
-def _cached_model(unit: Job, plan: Plan, source: Source) -> Model:
-    key = unit.spec, unit.setup, unit.seed
+def _cached_model(job: Job, plan: Plan, source: Source) -> Model:
+    key = job.spec, job.setup, job.seed
     if key not in _models:
         _models.clear()
-        assert unit.seed is not None, "a shard is of one seed"
-        _models[key] = _trained(plan, unit.seed, unit.data, source)
+        assert job.seed is not None, "a shard belongs to one seed"
+        _models[key] = _trained(plan, job.seed, job.data, source)
     return _models[key]
 
 
-def _measure(plan: Plan, source: Source, keep: Keep, catalog: Catalog) -> str:
-    """Measure the trained models of a cell and keep the run; its name."""
-    quiet = Progress("off")
-    return carry_out(plan, source=source, keep=keep, progress=quiet, catalog=catalog).report.fingerprint
+def _measure(plan: Plan, source: Source, setup: WorkerSetup, catalog: Catalog) -> str:
+    """Measure the trained models of a cell and store the run; return its name."""
+    outcome = carry_out(
+        plan,
+        source=source,
+        keep=setup.keep,
+        fresh=setup.fresh,
+        progress=Progress("off"),
+        catalog=catalog,
+    )
+    return outcome.report.fingerprint
 
 
 @contextmanager
@@ -161,7 +201,7 @@ def marked(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def at_home(setup: WorkerSetup) -> Iterator[None]:
-    """Keep things in the driver's folder where it is shared, else in the worker's own."""
+    """Store everything in the driver's folder if it is shared, otherwise in the worker's own."""
     if not setup.shared:
         yield
         return
@@ -178,18 +218,19 @@ def at_home(setup: WorkerSetup) -> Iterator[None]:
 
 def _files(folder: Path) -> Iterator[str]:
     """The files of weights and runs, by their paths below the folder."""
-    for room in ("weights", "runs"):
-        for path in (folder / room).rglob("*"):
-            if path.is_file() and not any(part.startswith(".") for part in path.relative_to(folder).parts):
-                yield path.relative_to(folder).as_posix()
+    for kind in ("weights", "runs"):
+        for place, folders, names in os.walk(folder / kind):  # folders that vanish meanwhile are skipped
+            folders[:] = [name for name in folders if not name.startswith(".")]
+            for name in names:
+                yield (Path(place) / name).relative_to(folder).as_posix()
 
 
-def write_carried(files: Files) -> None:
-    """Keep files that came from elsewhere, each folder whole."""
+def write_sent(files: Files) -> None:
+    """Store files that were sent from elsewhere, each folder as a whole."""
     folders: dict[Path, list[tuple[str, bytes]]] = {}
     for path, content in files:
         folders.setdefault(home() / Path(path).parent, []).append((Path(path).name, content))
-    for folder, content_of in folders.items():
+    for folder, contents in folders.items():
         with written_aside(folder) as aside:
-            for name, content in content_of:
+            for name, content in contents:
                 (aside / name).write_bytes(content)

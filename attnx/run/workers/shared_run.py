@@ -1,45 +1,43 @@
-"""Workers that share the work of one run: they train its seeds, and measure its test split in shards."""
+"""One run on several workers: they train its seeds, and measure its test split in shards."""
 
 from __future__ import annotations
 
 import os
 import pickle
 import shutil
-import sys
 import time
+import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ...disk import check_writable, write_file
-from ...errors import MachineError
-from ...host.catalog import Catalog
-from ...progress import Progress, Step
-from ...protocols import Model
-from ...request.plan import Plan
-from ...request.resolve import resolve
+from ...disk import write_file
+from ...errors import AttnxWarning, MachineError
+from ...progress import Step
+from ...request.plan import Plan, Tests
 from ...request.spec import RunSpec, digest
 from ...store.home import home
 from ...store.identity import software_name
 from ...types import TaskData
-from ..evaluation import Outcome, carry_out
-from ..measuring.measurement import Measurer, Wanted
+from ..measuring.attribution import Named
+from ..measuring.measurement import MeasureSplit
 from ..measuring.partial_results import PartialResults
+from ..measuring.score_keeper import ScoreKeeper
 from ..measuring.splits import Split
 from ..training.models import TrainedModels
 from .executors import FinishedJob, OpenWorkers, Workers, one_thread, run_jobs
-from .jobs import Files, Job, WorkerSetup, marked, run_job, source_of, write_carried
-from .shards import Shard, cut
+from .jobs import Files, Job, WorkerSetup, receive, run_job, worker_setup
+from .shards import Shard, cut, merge
 
-LIGHT = 2**25  # bytes of data that are brought to a worker rather than loaded by it
+LIGHT = 2**25  # bytes of data that are sent to a worker rather than loaded by it
 FORGOTTEN = 30 * 24 * 3600  # seconds after which shards of a run that was never finished are deleted
 
 
 @dataclass(frozen=True)
 class RunWorkers:
-    """Workers, and what they are told of a run."""
+    """Workers, and what they need to know of a run."""
 
     workers: OpenWorkers
     setup: WorkerSetup
@@ -47,54 +45,57 @@ class RunWorkers:
     shards: int | None = None  # of a split; None: by its size
 
     def train(self, plan: Plan, models: TrainedModels) -> None:
-        """Have the seeds trained that are not: their weights are kept, here too."""
+        """Have the seeds trained whose weights are not stored yet."""
         missing = [s for s in plan.spec.seeds if models.weights.find(models.name(plan, s)) is None]
         if not missing:
             return
-        told = self._unit(plan, models.data)
+        job = self._job(plan, models.data)
         with models.progress.stage("training", len(missing)) as step:
-            for done in self._carried_out([replace(told, seed=seed) for seed in missing]):
-                write_carried(done.result.files)
+            for finished in self._finished([replace(job, seed=seed) for seed in missing]):
+                receive(finished.result)
                 step(1)
 
-    def measurer(self, plan: Plan, models: TrainedModels, seed: int, run: str) -> Measurer:
-        """Who measures the model of one seed; what they find is kept at once, under the name of the run."""
+    def measure_split(self, plan: Plan, models: TrainedModels, seed: int, run: str) -> MeasureSplit:
+        """What measures the model of one seed; the results of a shard are stored as soon as it ends."""
         weights = models.name(plan, seed)
-        told = replace(self._unit(plan, models.data), seed=seed, brought=self._brought(weights))
-        kept = StoredShards(run, digest(str(seed), weights))
+        job = replace(self._job(plan, models.data), seed=seed, files=self._weights(weights))
+        store = StoredShards(run, digest(str(seed), weights))
 
-        def measured(_: Model, split: Split, wanted: Wanted, step: Step) -> PartialResults:
-            found: dict[str, PartialResults] = {}
+        def measure(
+            split: Split, tests: Tests[Named], keeper: ScoreKeeper | None, step: Step
+        ) -> PartialResults:
+            results: dict[str, PartialResults] = {}
             missing: list[Shard] = []
-            names: dict[Shard, str] = {shard: shard.name for shard in cut(split, wanted, self.shards)}
+            names: dict[Shard, str] = {shard: shard.name for shard in cut(split, tests, keeper, self.shards)}
             for shard, name in names.items():
-                before = kept.find(name)
-                if before is None:
+                stored = store.find(name)
+                if stored is None:
                     missing.append(shard)
                 else:
-                    found[name] = before
+                    results[name] = stored
                     step(len(shard))
-            for done in self._carried_out([replace(told, shard=shard) for shard in missing]):
-                looked_at = done.unit.shard
-                assert looked_at is not None, "it was sent"
-                found[names[looked_at]] = PartialResults.from_bytes(done.result.seen)
-                kept.keep(names[looked_at], done.result.seen)
-                step(len(looked_at))
-            return PartialResults.chained([found[name] for name in names.values()])
+            for finished in self._finished([replace(job, shard=shard) for shard in missing]):
+                measured = finished.job.shard
+                assert measured is not None, "the job was made with a shard"
+                receive(finished.result)
+                results[names[measured]] = PartialResults.from_bytes(finished.result.results)
+                store.write(names[measured], finished.result.results)
+                step(len(measured))
+            return merge([results[name] for name in names.values()])
 
-        return measured
+        return measure
 
-    def forget(self, run: str) -> None:
-        """Delete the shards of a run, which is kept whole by now or is wanted anew; and very old ones."""
+    def delete_shards(self, run: str) -> None:
+        """Delete the shards of a run that is stored or is computed again, and very old ones of others."""
         shutil.rmtree(_shards_of(run), ignore_errors=True)
         for folder in (home() / "shards").glob("*"):
             with suppress(OSError):
                 if time.time() - folder.stat().st_mtime > FORGOTTEN:
                     shutil.rmtree(folder, ignore_errors=True)
 
-    def _unit(self, plan: Plan, data: TaskData) -> Job:
+    def _job(self, plan: Plan, data: TaskData) -> Job:
         content = b""
-        if data.features is None:  # else as large as the examples
+        if data.features is None:  # features are as large as the examples
             content = pickle.dumps(replace(data, test=(), source=None))
         return Job(
             cell=0,
@@ -105,37 +106,24 @@ class RunWorkers:
             data=content if len(content) <= LIGHT else b"",
         )
 
-    def _brought(self, weights: str) -> Files:
+    def _weights(self, name: str) -> Files:
         """Trained weights for workers that may be elsewhere."""
-        path = Path("weights") / weights / "weights.safetensors"
+        path = Path("weights") / name / "weights.safetensors"
         if self.workers.workers.kind == "local" or not os.path.isfile(home() / path):
             return ()
         return ((path.as_posix(), (home() / path).read_bytes()),)
 
-    def _carried_out(self, units: Sequence[Job]) -> Iterator[FinishedJob[Job]]:
-        """Every unit as it ends; the first error ends all of it."""
-        for done in run_jobs(self.workers, run_job, units, lambda _: ()):
-            if isinstance(done.error, BrokenExecutor):
+    def _finished(self, jobs: Sequence[Job]) -> Iterator[FinishedJob[Job]]:
+        """Every job as it ends; the first error ends all of them."""
+        for finished in run_jobs(self.workers, run_job, jobs, lambda _: ()):
+            if isinstance(finished.error, BrokenExecutor):
                 raise MachineError(
-                    "A worker process died again and again at the same work; the machine may have ended it "
-                    "for its memory: take fewer --workers, or fewer examples (--limit)."
-                ) from done.error
-            if done.error is not None:
-                raise done.error
-            yield done
-
-
-def measure_together(asked: RunSpec, catalog: Catalog, workers: OpenWorkers, setup: WorkerSetup) -> Outcome:
-    """One cell of a sweep, measured by all its workers."""
-    with one_thread():
-        return carry_out(
-            resolve(asked, catalog),
-            source=source_of(setup, catalog),
-            keep=setup.keep,
-            progress=Progress("off"),
-            run_workers=RunWorkers(workers, setup, asked),
-            catalog=catalog,
-        )
+                    "A worker process died several times at the same job; the system may have ended it for "
+                    "using too much memory: try fewer --workers, or fewer examples (--limit)."
+                ) from finished.error
+            if finished.error is not None:
+                raise finished.error
+            yield finished
 
 
 @contextmanager
@@ -147,42 +135,42 @@ def run_workers_for(
     without: tuple[str, ...] = (),
     shards: int | None = None,
 ) -> Iterator[RunWorkers | None]:
-    """Workers for one run, or none. The driver computes with one thread as they do: the run is the same."""
+    """Workers for one run, if there are any besides this process.
+
+    The driver computes with one thread, as they do: the run is the same whoever computes it.
+    """
     if workers is None:
         yield None
-        return
-    check_writable(home(), "ATTNX_HOME")
-    with one_thread(), marked(home()) as mark, ExitStack() as stack:
-        setup = WorkerSetup(
-            home=str(home().resolve()),
-            mark=str(mark),
-            data_dir=str(Path(data_dir).resolve()) if data_dir else None,
-            without=without,
-            keep="none",  # of a shard everything comes back
-        )
-        yield RunWorkers(OpenWorkers(workers, stack), setup, asked, shards)
+    elif workers.kind == "in-process":
+        with one_thread():
+            yield None
+    else:
+        setup_ = worker_setup(data_dir, without, keep="none")  # the results of a shard are sent back whole
+        with one_thread(), setup_ as setup, ExitStack() as stack:
+            yield RunWorkers(OpenWorkers(workers, stack), setup, asked, shards)
 
 
 class StoredShards:
-    """What was found in the shards of a run that is not finished yet."""
+    """The results of shards of a run that is not finished yet."""
 
     def __init__(self, run: str, of: str) -> None:
         self.folder, self.of = _shards_of(run), of
 
     def find(self, name: str) -> PartialResults | None:
-        """What was found in a shard; None where nothing is kept, or nothing that can be used."""
+        """The results of a shard; None if none are stored, or none that can be used."""
         try:
             return PartialResults.from_bytes(self._path(name).read_bytes())
         except (OSError, ValueError):
             return None
 
-    def keep(self, name: str, content: bytes) -> None:
-        """Write it, if there is room; without, the run goes on."""
+    def write(self, name: str, content: bytes) -> None:
+        """Store the results of a shard; if that fails, warn and go on."""
         try:
             write_file(self._path(name), content)
         except OSError as error:
             reason = error.strerror or error
-            print(f"warning: a shard is not kept in '{self.folder}' ({reason}): going on", file=sys.stderr)
+            message = f"The results of a shard could not be stored in '{self.folder}' ({reason}); going on."
+            warnings.warn(message, AttnxWarning, stacklevel=2)
 
     def _path(self, name: str) -> Path:
         return self.folder / f"{digest(self.of, name)}.safetensors"

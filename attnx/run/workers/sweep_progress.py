@@ -1,14 +1,14 @@
-"""A sweep as it goes on, on stderr: a live table on a terminal, elsewhere a line for every cell that ends."""
+"""The progress of a sweep on stderr: a live table on a terminal, otherwise a line for every cell."""
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
 
 from ...escaping import printable
+from ...progress import Progress
 from ...results.formatting import duration
 from .sweep_estimate import Estimate
 
@@ -16,22 +16,32 @@ if TYPE_CHECKING:
     from rich.console import Group
     from rich.live import Live
 
-Mode = Literal["live", "plain", "off"]
 State = Literal["waiting", "training", "measuring", "done", "failed"]
-ORDER: Sequence[State] = ("measuring", "training", "failed", "waiting", "done")  # what is worth a line first
+ORDER: Sequence[State] = (
+    "measuring",
+    "training",
+    "failed",
+    "waiting",
+    "done",
+)  # on a small screen
 STYLES: Mapping[State, str] = {"done": "green", "failed": "red", "waiting": "dim"}
 BETWEEN = 1.0  # seconds between lines where there is no terminal
 
 
 class SweepProgress:
-    """Which cells are how far, and how long the rest will take."""
+    """How far every cell is, and how long the rest will take."""
 
     def __init__(
-        self, titles: Sequence[str], seeds: Mapping[int, int], mode: Mode, estimate: Estimate, workers: int
+        self,
+        titles: Sequence[str],
+        seeds: Mapping[int, int],
+        progress: Progress,
+        estimate: Estimate,
+        workers: int,
     ) -> None:
-        self.titles, self.mode, self.estimate = titles, mode, estimate
+        self.titles, self.progress, self.estimate = titles, progress, estimate
         self.expected = estimate.seconds(seeds, workers)
-        self.seeds = seeds  # how many are to be trained, of the cells that are not kept already
+        self.seeds = seeds  # how many are to be trained, in the cells that are not stored already
         self.trained = dict.fromkeys(seeds, 0)
         self.states: dict[int, State] = {
             cell: "waiting" if cell in seeds else "done" for cell in range(len(titles))
@@ -44,8 +54,8 @@ class SweepProgress:
         self._live: Live | None = None
 
     def __enter__(self) -> Self:
-        self._started = self._told = time.monotonic()
-        if self.mode == "live":
+        self._started = self._last_line = time.monotonic()
+        if self.progress.mode == "live":
             from rich.live import Live
 
             from ...views.terminal.tables import screen
@@ -61,7 +71,7 @@ class SweepProgress:
             self._live.stop()
 
     def end(self, cell: int, *, training: bool, reason: str = "") -> None:
-        """The training of a seed, or the measuring of a cell, has ended: well, or for that reason."""
+        """Record that training a seed or measuring a cell has ended, with the reason if it failed."""
         before = self.states[cell]
         self.ended += self._weight(cell, training)
         self.trained[cell] += training
@@ -74,17 +84,17 @@ class SweepProgress:
         elif before != "failed":
             self.states[cell] = "measuring" if self.trained[cell] == self.seeds[cell] else "training"
         if self.states[cell] != before and self.states[cell] in ("done", "failed"):
-            self._tell(cell, reason)
+            self._print_line(cell, reason)
         if self._live:
             self._live.refresh()
 
     def _weight(self, cell: int, training: bool) -> float:
-        """The share of a unit in all the work, in seconds as far as they are known."""
+        """The part of a job in all the work, in seconds as far as they are known."""
         cost = self.estimate.cost(cell)
         return cost.training if training else cost.measuring * self.seeds[cell]
 
     def left(self) -> float | None:
-        """Seconds to go, by what was expected until a unit has ended; None where nothing was."""
+        """Seconds to go, from the estimate until a job has ended; None without an estimate."""
         spent = time.monotonic() - self._started
         if not self.ended:
             return None if self.expected is None else max(0.0, self.expected - spent)
@@ -100,14 +110,14 @@ class SweepProgress:
         return f"{counts['done']} of {len(self.titles)} cells{failed}{about}"
 
     def table(self) -> Group:
-        """The cells that there is room for, those that something happens in first, below how far all are."""
+        """The summary, and below it as many cells as fit, cells at work first."""
         from rich.console import Group
         from rich.table import Table
         from rich.text import Text
 
-        room = max(3, self._live.console.height - 4) if self._live else len(self.titles)
+        lines = max(3, self._live.console.height - 4) if self._live else len(self.titles)
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
-        shown = sorted(sorted(self.states, key=lambda cell: ORDER.index(self.states[cell]))[:room])
+        shown = sorted(sorted(self.states, key=lambda cell: ORDER.index(self.states[cell]))[:lines])
         for cell in shown:
             style = STYLES.get(self.states[cell], "")
             table.add_row(Text(printable(self.titles[cell])), Text(self._state(cell), style=style))
@@ -120,12 +130,12 @@ class SweepProgress:
             return f"{self.trained[cell]} of {self.seeds[cell]} seeds trained"
         return "trained, to be measured" if self.states[cell] == "measuring" else self.states[cell]
 
-    def _tell(self, cell: int, reason: str) -> None:
-        """A line about a cell that has ended; a failure always has one, and the last of all."""
+    def _print_line(self, cell: int, reason: str) -> None:
+        """Print a line about a cell that has ended; failures and the last cell always have one."""
         now = time.monotonic()
         last = all(state in ("done", "failed") for state in self.states.values())
-        if self.mode != "plain" or (not reason and not last and now - self._told < BETWEEN):
+        if self.progress.mode != "plain" or (not reason and not last and now - self._last_line < BETWEEN):
             return
-        self._told = now
-        said = f"failed: {reason}" if reason else "done"
-        print(printable(f"{self.titles[cell]}: {said} ({self.summary()})"), file=sys.stderr, flush=True)
+        self._last_line = now
+        outcome = f"failed: {reason}" if reason else "done"
+        self.progress.say(f"{self.titles[cell]}: {outcome} ({self.summary()})")
