@@ -1,4 +1,4 @@
-"""What examples look like whose units are images: one small picture each, of some of them."""
+"""Small pictures of some examples, for tasks whose units are images."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ..formulas.tiles import put_together
 from ..types import Example, TaskData
 
 MOST = 200  # examples that are shown with a picture
-SIDE = 96  # pixels of the longer side, at most: it is looked at a few centimetres wide
-COLOURS = 128  # of a picture: a photograph then takes a third of the room
+SIDE = 96  # pixels of the longer side, at most: the page shows it a few centimetres wide
+COLOURS = 128  # of a picture: a photograph then takes a third of the space
 
 
 def pictures_of(data: TaskData) -> dict[int, bytes]:
-    """By row of the test split, evenly spread over it: a PNG file. None where units are not images."""
+    """PNG files by row of the test split, evenly spread over it; empty if units are not images."""
     if data.features is None or data.features.ndim != 4:
         return {}
     rows = np.unique(np.linspace(0, len(data.test) - 1, min(MOST, len(data.test))).round().astype(int))

@@ -221,3 +221,7 @@ def test_words_labels_ids_queries_and_names_of_others_are_isolated(open_file, pa
     shown = page.eval_on_selector_all(".example", "all => all.map(e => e.id.slice('example='.length))")
     examples = full_report.examples()
     assert {"שלום", *shown, *examples.label_names, *examples.methods} <= isolated
+
+
+def test_a_claim_that_is_not_decided_is_called_inconclusive_and_says_why():
+    assert "inconclusive (one seed)" in reproduction().to_html()

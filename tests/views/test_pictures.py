@@ -1,4 +1,4 @@
-"""Units that are images, as they are kept and shown on the page."""
+"""Units that are images, as they are stored and shown on the page."""
 
 import base64
 import io

@@ -8,7 +8,7 @@ from typing import Final
 from ...results.reproduction import ClaimStatus, Reproduction
 from ..figures.figure import ReportFigure, slug, to_inline_svg
 from ..figures.report import curve_drawings, training_drawings
-from ..terminal.reproduction import cell, conditions, untested
+from ..terminal.reproduction import STATUS_IN_WORDS, cell, conditions, status_of, untested
 from .templating import render
 
 MARKS: Final[dict[ClaimStatus, str]] = {"holds": "✓", "does not hold": "✗", "open": "?"}
@@ -35,6 +35,8 @@ def reproduction_page(found: Reproduction) -> str:
         figures=[(drawing, Markup(to_inline_svg(drawing))) for drawing in figures(found)],
         claim_marks=MARKS,
         claim_classes=CLASSES,
+        claim_words=status_of,
+        status_words=STATUS_IN_WORDS,
     )
 
 
