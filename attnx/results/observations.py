@@ -1,4 +1,4 @@
-"""What was seen of trained models, before anything is summarised."""
+"""What was measured of trained models, before anything is summarised."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class TrainingRecord(BaseModel):
 
     @property
     def dev_accuracy(self) -> float | None:
-        """Of the weights that were kept; None for a model that was not trained here."""
+        """Of the epoch that is used; None for a model that was not trained here."""
         return self.course[self.best_epoch].dev_accuracy if self.course else None
 
 
@@ -102,7 +102,7 @@ class Traits:
 
 @dataclass(frozen=True, slots=True)
 class StoredScores:
-    """The scores of a split, kept to be looked at: units of all examples behind one another."""
+    """The scores of a split, as they are stored: the units of all examples in one row."""
 
     lengths: Array  # [N] units of each example
     shares: dict[str, Array]  # by method [U], each a share of its example's largest, in half precision

@@ -95,7 +95,7 @@ def _tested(results: Sequence[SeedResult], explanation: str, own: str, random: s
     found = []
     for m in first:
         mine = m.explanation == explanation or (m.explanation is None and explanation == own)
-        beside = next((b for b in first if b.key == (m.metric, random, m.reference)), None)
+        baseline = next((b for b in first if b.key == (m.metric, random, m.reference)), None)
         headline = _headline(m)
         if not mine or m.reference == explanation or headline is None:
             continue
@@ -103,8 +103,8 @@ def _tested(results: Sequence[SeedResult], explanation: str, own: str, random: s
         measure = m.measures[column]
         bound = measure.bounds[1] if better == "up" else measure.bounds[0]
         values = _over_seeds(results, m)[:, :, column]  # [S, N]
-        if beside is not None:
-            others = _over_seeds(results, beside)[:, :, column]
+        if baseline is not None:
+            others = _over_seeds(results, baseline)[:, :, column]
         elif measure.midpoint is not None:
             others = np.where(np.isnan(values), np.nan, measure.midpoint)
         else:
@@ -122,7 +122,7 @@ def _tested(results: Sequence[SeedResult], explanation: str, own: str, random: s
                 range=measure.bounds[1] - measure.bounds[0],
                 values=values,
                 random=others,
-                against="midpoint" if beside is None else "random",
+                against="midpoint" if baseline is None else "random",
             )
         )
     return found

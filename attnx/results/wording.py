@@ -148,13 +148,13 @@ def sees_in_words(sees: str, unit: UnitName) -> str:
 def row_in_words(row: VerdictRow) -> str:
     """The numbers of a row: the measure, the same of random scores, and their difference."""
     name = measure_name(row.metric, row.measure)
-    beside = f" with {row.reference}" if row.reference else ""
+    reference = f" with {row.reference}" if row.reference else ""
     aside = "" if row.decides else f"; {EXCLUDED}"
     if row.difference is None:
-        return f"{name}{beside} has no value to compare{aside}"
+        return f"{name}{reference} has no value to compare{aside}"
     interval = interval_of(row.low, row.high) or "without an interval, which takes more than one value"
     return (
-        f"{name}{beside} {format_number(row.mean)}, {row.against} {format_number(row.random)}, "
+        f"{name}{reference} {format_number(row.mean)}, {row.against} {format_number(row.random)}, "
         f"difference {_signed(row.difference)} {interval}{aside}"
     )
 

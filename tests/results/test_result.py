@@ -3,12 +3,14 @@
 import json
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 import attnx
 from attnx.results.audit import AuditedModel, AuditReport, AuditRow, Noticed
 from attnx.results.provenance import Record
+from attnx.results.report import CautionKind
 from attnx.results.reproduction import ClaimFound, ColumnShown, Compared, Measured, Reproduction
 from attnx.results.result import SCHEMA, Result
 from attnx.results.sweep import SweepReport, rows_of
@@ -141,3 +143,5 @@ def test_the_page_of_results_describes_exactly_the_fields_there_are():
         described = [field for row in rows for field in re.findall(r"`(\w+)`", row)]
         fields = [field.alias or key for key, field in record.model_fields.items()]
         assert sorted(described) == sorted(fields), name
+    kinds = set(re.findall(r"`([a-z-]+)`", sections["Caution"])) - {"kind", "about", "text"}
+    assert kinds == set(get_args(CautionKind))

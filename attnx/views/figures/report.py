@@ -30,7 +30,7 @@ MOST_POINTS = 600  # of a scatter: more of them are a blot and weigh megabytes
 def drawings(
     report: Report, examples: Examples | None = None, catalog: Catalog | None = None
 ) -> list[ReportFigure]:
-    """Every figure that the report, and the examples it kept, have the numbers for."""
+    """Every figure that the report and its stored examples have the numbers for."""
     found = [*curve_drawings(report.curves), *training_drawings(report.curves)]
     if examples is not None:
         found = [*_agreement_drawings(examples), *_weight_drawings(report, examples), *found]
@@ -265,7 +265,7 @@ def _label(axes: Axes, x: str, y: str) -> None:
     axes.set_xlabel(x)
     axes.set_ylabel(y)
     axes.grid(color=FAINT, alpha=0.25, lw=0.6)
-    axes.ticklabel_format(axis="y", scilimits=(-2, 4))  # short enough for the room beside the axes
+    axes.ticklabel_format(axis="y", scilimits=(-2, 4))  # short enough for the space next to the axes
     if x in ("epoch", "rank"):
         axes.locator_params(axis="x", integer=True)
 
