@@ -1,7 +1,13 @@
-"""How far can attention weights, or any other importance scores, be trusted as an explanation?
+"""Test how far attention weights, or any other importance scores, can be trusted as an explanation.
 
-The functions and results that a user of attnx needs. What a plugin author needs is in `attnx.plugin`, the
-mathematics in `attnx.formulas`, the conformance tests in `attnx.testing`.
+    import attnx
+
+    report = attnx.evaluate("csv:file=reviews.csv", "bilstm-add")
+    print(report)
+
+This module has what a user needs: functions, and the reports that they give back. `attnx.results` has every
+record inside a report. For the authors of plugins there are `attnx.plugin` (protocols and records),
+`attnx.formulas` (mathematics) and `attnx.testing` (conformance tests).
 """
 
 from __future__ import annotations
@@ -23,7 +29,7 @@ if TYPE_CHECKING:
     from .api.reproduce import reproduce
     from .api.study import study
     from .api.sweep import sweep
-    from .errors import AttnxError, DataError, MachineError, PluginError, UsageError
+    from .errors import AttnxError, AttnxWarning, DataError, MachineError, PluginError, UsageError
 
     # What a plugin declares is read from its source; one of version 0.1 names these as its base classes.
     from .protocols import (  # noqa: F401
@@ -74,7 +80,7 @@ _MODULES = {
     "results.examples": ("Examples",),
     "run.loaded_run": ("Run",),
     "testing.check_report": ("CheckReport",),
-    "errors": ("AttnxError", "UsageError", "PluginError", "DataError", "MachineError"),
+    "errors": ("AttnxError", "UsageError", "PluginError", "DataError", "MachineError", "AttnxWarning"),
 }
 # Names of version 0.1, which plugins imported from here.
 _RENAMED = {
@@ -128,9 +134,10 @@ __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
     "PluginError",
     "DataError",
     "MachineError",
+    "AttnxWarning",
 ]
 
-_ROOMS = ("plugin", "formulas", "testing")
+_ROOMS = ("plugin", "formulas", "testing", "results")
 _find = import_late(__name__, _MODULES, _RENAMED)
 
 

@@ -1,4 +1,4 @@
-"""Examples as tensors, what one forward pass shows of them, and what a model gives for a split."""
+"""Examples as tensors, what one forward pass shows, and the outputs of a model for a split."""
 
 from __future__ import annotations
 
@@ -16,23 +16,46 @@ from .examples import Example
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Examples as tensors, padded to a common number of columns."""
+    """Examples as tensors, padded to a common number of columns.
+
+    Attributes:
+        examples: the examples.
+        inputs: ids, or rows of `TaskData.features` [B, L].
+        mask: True for positions that may be attended to [B, L].
+        unit_index: the place of each column in `Example.units` [B, L], -1 for special columns and padding.
+        lengths: how many columns are in use, special ones included [B].
+        labels: the labels [B].
+        rationale: 1 on the rationale, 0 elsewhere, NaN if it is not known [B, L].
+        query: ids of the question [B, Q], for a model that reads it.
+    """
 
     examples: tuple[Example, ...]
-    inputs: Tensor  # [B, L] ids, or rows of TaskData.features
-    mask: Tensor  # [B, L] bool: may be attended to
-    unit_index: Tensor  # [B, L] position in example.units, -1 for special columns and padding
-    lengths: Tensor  # [B] columns in use, special ones included
+    inputs: Tensor  # [B, L]
+    mask: Tensor  # [B, L] bool
+    unit_index: Tensor  # [B, L]
+    lengths: Tensor  # [B]
     labels: Tensor  # [B]
-    rationale: Tensor  # [B, L] 1 on the rationale, 0 off it, NaN where it is not known
-    query: Tensor | None = None  # [B, Q] ids
+    rationale: Tensor  # [B, L]
+    query: Tensor | None = None  # [B, Q]
 
     @classmethod
     def collate(
         cls, examples: Sequence[Example], *,
         inputs: Tensor, mask: Tensor, unit_index: Tensor, lengths: Tensor, query: Tensor | None = None,
     ) -> Batch:  # fmt: skip
-        """A batch whose labels and rationales are read from its examples."""
+        """Make a batch; labels and rationales are read from the examples.
+
+        Args:
+            examples: the examples.
+            inputs: ids, or rows of `TaskData.features` [B, L].
+            mask: True for positions that may be attended to [B, L].
+            unit_index: the place of each column in `Example.units` [B, L], -1 for columns that are no unit.
+            lengths: how many columns are in use, special ones included [B].
+            query: ids of the question [B, Q].
+
+        Returns:
+            The batch.
+        """
         return cls(
             examples=tuple(examples),
             inputs=inputs,
@@ -91,7 +114,14 @@ class Batch:
         return len(self.examples)
 
     def take(self, rows: Tensor) -> Batch:
-        """The examples at these rows, without the columns that none of them uses."""
+        """Take some examples out of the batch, without columns that none of them uses.
+
+        Args:
+            rows: which examples [R].
+
+        Returns:
+            The smaller batch.
+        """
         columns = int(self.lengths[rows].max())
         return Batch(
             examples=tuple(self.examples[row] for row in rows.tolist()),
@@ -105,7 +135,15 @@ class Batch:
         )
 
     def keep(self, rows: Tensor, columns: Tensor) -> Batch:
-        """These rows [R], each with its own columns [R, n] alone; examples and unit indices stay."""
+        """Keep only some columns; this is how units are deleted.
+
+        Args:
+            rows: which examples [R]; one may occur several times.
+            columns: for each of them the columns that stay [R, n].
+
+        Returns:
+            The batch of shorter inputs; `examples` and `unit_index` still refer to the whole examples.
+        """
         at = (rows[:, None], columns)
         return Batch(
             examples=tuple(self.examples[row] for row in rows.tolist()),
@@ -119,13 +157,20 @@ class Batch:
         )
 
     def to(self, device: torch.device) -> Batch:
-        """The same batch on another device."""
+        """Move the batch to another device.
+
+        Args:
+            device: the device.
+
+        Returns:
+            The batch there.
+        """
         tensors = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "examples"}
         return replace(self, **{name: t.to(device) for name, t in tensors.items() if t is not None})
 
 
 def _rationale(examples: Sequence[Example], unit_index: Tensor) -> Tensor:
-    """[B, L] rationales laid out by column, NaN where an example has none."""
+    """Lay rationales out by column [B, L], NaN if an example has none."""
     values = np.full(tuple(unit_index.shape), np.nan, dtype=np.float32)
     for row, example in enumerate(examples):
         if example.rationale is not None:
@@ -136,13 +181,22 @@ def _rationale(examples: Sequence[Example], unit_index: Tensor) -> Tensor:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Everything one forward pass reveals."""
+    """Everything that one forward pass shows; NaN for what the model does not show.
+
+    Attributes:
+        batch: the batch.
+        embeddings: the vectors of the units [B, L, E].
+        hidden: the hidden states [B, L, H].
+        scores: what attention is computed from [B, L].
+        attention: the attention weights [B, L], which sum to 1 over the mask.
+        logits: the output [B, C].
+    """
 
     batch: Batch
     embeddings: Tensor  # [B, L, E]
     hidden: Tensor  # [B, L, H]
     scores: Tensor  # [B, L]
-    attention: Tensor  # [B, L] on the simplex over the mask
+    attention: Tensor  # [B, L]
     logits: Tensor  # [B, C]
 
     @classmethod
@@ -150,7 +204,19 @@ class Trace:
         cls, batch: Batch, embeddings: Tensor, logits: Tensor, *,
         attention: Tensor | None = None, scores: Tensor | None = None, hidden: Tensor | None = None,
     ) -> Trace:  # fmt: skip
-        """A trace of a model that does not reveal everything: what it does not is NaN, off the mask 0."""
+        """Make the trace of a model that does not show everything.
+
+        Args:
+            batch: the batch.
+            embeddings: the vectors of the units [B, L, E].
+            logits: the output [B, C].
+            attention: the attention weights [B, L], if they can be read.
+            scores: what attention is computed from [B, L], if it can be read.
+            hidden: the hidden states [B, L, H], if they can be read.
+
+        Returns:
+            The trace; what is not given is NaN, and 0 outside the mask.
+        """
         unknown = torch.where(batch.mask, torch.nan, 0.0).to(embeddings)  # [B, L]
         return cls(
             batch=batch,
@@ -162,7 +228,14 @@ class Trace:
         )
 
     def take(self, rows: Tensor) -> Trace:
-        """The examples at these rows, without the columns that none of them uses."""
+        """Take some examples out of the trace, without columns that none of them uses.
+
+        Args:
+            rows: which examples [R].
+
+        Returns:
+            The smaller trace.
+        """
         batch = self.batch.take(rows)
         used = batch.mask.shape[1]
         return Trace(
@@ -187,11 +260,18 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
-    """What a model gives for every example of a split, in their order."""
+    """The outputs of a model for every example of a split, in their order.
+
+    Attributes:
+        probabilities: the probabilities of the classes [N, C].
+        attention: for every example its attention over its units [n].
+        rationale: for every example 1 on the rationale, 0 elsewhere, NaN if it is not known [n].
+        labels: the labels [N].
+    """
 
     probabilities: Tensor  # [N, C]
-    attention: tuple[Tensor, ...]  # N of them, each over the units of its example [n]
-    rationale: tuple[Tensor, ...]  # likewise: 1 on the rationale, 0 off it, NaN where it is not known
+    attention: tuple[Tensor, ...]
+    rationale: tuple[Tensor, ...]
     labels: Tensor  # [N]
 
     @property

@@ -14,34 +14,61 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One labelled example made of units."""
+    """One labelled example made of units.
+
+    Attributes:
+        id: a name that no other example of the task has.
+        units: its words, or names of its other units.
+        label: the index of its label in `TaskData.label_names`.
+        query: the words of its question, if the task has questions.
+        rationale: for every unit whether it is known to matter, if that is known.
+        rows: for every unit its row of `TaskData.features`, if units are not words.
+        spares: rows of `TaskData.features` without information about the label, which can replace a unit.
+        text: the text as its file has it, if the task was loaded with raw texts.
+        starts: for every unit the place of its first character in `text`.
+        query_text: the question as its file has it.
+    """
 
     id: str
     units: tuple[str, ...]
     label: int
     query: tuple[str, ...] | None = None
-    rationale: tuple[bool, ...] | None = None  # one per unit
-    rows: tuple[int, ...] | None = None  # one per unit: its row of TaskData.features
-    spares: tuple[int, ...] | None = None  # rows that say nothing of the label, to put in a unit's place
-    # Of a task that was loaded with its raw texts, for a model that reads them:
-    text: str | None = field(default=None, repr=False)  # as its file has it
-    starts: tuple[int, ...] | None = field(default=None, repr=False)  # one per unit: where it is in the text
+    rationale: tuple[bool, ...] | None = None
+    rows: tuple[int, ...] | None = None
+    spares: tuple[int, ...] | None = None
+    text: str | None = field(default=None, repr=False)
+    starts: tuple[int, ...] | None = field(default=None, repr=False)
     query_text: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class TaskData:
-    """The examples of a task in three splits, and where they came from."""
+    """The examples of a task in three splits, and where they come from.
+
+    Attributes:
+        train: the examples that models are trained on.
+        dev: the examples that choose the best epoch.
+        test: the examples that everything is measured on.
+        label_names: the labels; `Example.label` is an index of these.
+        features: what units are made of if they are not words [R, ...]; `Example.rows` has their rows.
+        oracle: the scores of a perfect explanation by row [R], if they are known.
+        min_count: words that occur less often in train than this are unknown to models.
+        provenance: where the data comes from, in words.
+        notices: what a reader of the report must know about the data, one sentence each.
+        fingerprint: a hash of everything; filled in when the data is loaded.
+        training_fingerprint: a hash of what training depends on; filled in when the data is loaded.
+        source: where a model finds further files, such as word vectors; filled in when the data is loaded.
+    """
 
     train: tuple[Example, ...]
     dev: tuple[Example, ...]
     test: tuple[Example, ...]
     label_names: tuple[str, ...]
-    features: np.ndarray[Any, Any] | None = None  # [R, ...] what units are made of, when not words
-    oracle: np.ndarray[Any, Any] | None = None  # [R] scores of a perfect focus, when one is known
-    min_count: int = 1  # words rarer than this in train are not worth knowing
+    features: np.ndarray[Any, Any] | None = None  # [R, ...]
+    oracle: np.ndarray[Any, Any] | None = None  # [R]
+    min_count: int = 1
     provenance: Mapping[str, str] = field(default_factory=dict)
-    notices: tuple[str, ...] = ()  # what a reader of the report must know about how the data was made
-    fingerprint: str = ""  # filled in when the data is loaded
-    training_fingerprint: str = ""  # likewise: of what training sees of it
-    source: Source | None = None  # likewise: where a model finds further files, such as word vectors
+    notices: tuple[str, ...] = ()
+    fingerprint: str = ""
+    training_fingerprint: str = ""
+    source: Source | None = None

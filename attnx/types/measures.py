@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -17,35 +18,52 @@ if TYPE_CHECKING:
 
 Direction = Literal["up", "down", "none"]
 Family = Literal[
-    "agreement",  # with another explanation
-    "erasure",  # units taken away, everything recomputed
-    "intervention",  # attention changed, everything else held
-    "ground-truth",  # with units that are known to matter
-    "information",  # in hidden states about the output
-    "context",  # of what a hidden state speaks
-    "shape",  # of the scores themselves
-    "retraining",
+    "agreement",  # agreement with another explanation
+    "erasure",  # units are deleted and the model runs again
+    "intervention",  # attention is changed and everything else kept
+    "ground-truth",  # agreement with units that are known to matter
+    "information",  # what hidden states know about the output
+    "context",  # how many units a hidden state mixes
+    "shape",  # the scores themselves
+    "retraining",  # models are trained again
 ]
-Passes = float | Literal["units"]  # through the model, for one example; units: one for each of its units
-DrawingData = np.ndarray[Any, Any] | tuple[str, ...]  # of a drawing: numbers, or texts
-Sees = Literal["units", "hidden states", "attention layer", "scores", "rationale"]  # what a test can see
+Passes = float | Literal["units"]  # passes through the model for one example; "units": one for each unit
+DrawingData = np.ndarray[Any, Any] | tuple[str, ...]  # what a drawing stores: numbers, or texts
+Sees = Literal["units", "hidden states", "attention layer", "scores", "rationale"]  # what a metric looks at
 
 
 @dataclass(frozen=True, slots=True)
 class Importance:
-    """One score for every unit, and what it cost to get them."""
+    """The scores of one importance method for a batch, and what they cost.
+
+    Attributes:
+        method: the name of the method.
+        values: a score for every unit [B, L], 0 outside the mask.
+        target: the class that is explained [B].
+        seconds: how long it took.
+        passes: how many examples were sent through the model.
+        on_cpu: whether it was computed on the CPU although the model is on another device.
+    """
 
     method: str
-    values: Tensor  # [B, L], 0 off the mask
-    target: Tensor  # [B] the class that is explained
+    values: Tensor  # [B, L]
+    target: Tensor  # [B]
     seconds: float = 0.0
-    passes: int = 0  # examples sent through the model
-    on_cpu: bool = False  # computed there, though the model is elsewhere
+    passes: int = 0
+    on_cpu: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """All a metric may look at: one batch, one explanation, the model to intervene on."""
+    """Everything that a metric may use: one batch with its explanation, and the model.
+
+    Attributes:
+        trace: the forward pass of the model on the batch.
+        explanation: the explanation that is measured.
+        compared: the explanation it is compared with, or None; metrics read it as `reference`.
+        model: the model, to run it again.
+        random: random numbers that belong to the examples, not to their place in the batch.
+    """
 
     trace: Trace
     explanation: Importance
@@ -55,7 +73,7 @@ class Evidence:
 
     @property
     def reference(self) -> Importance:
-        """What the explanation is compared with; a metric that reads it declares that it needs one."""
+        """The explanation to compare with; a metric that reads it declares needs = ("reference",)."""
         if self.compared is None:
             raise PluginError('a metric that reads the reference must declare needs = ("reference",)')
         return self.compared
@@ -63,54 +81,94 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One number a metric gives for every example."""
+    """One number that a metric gives for every example.
+
+    Attributes:
+        name: its name.
+        direction: which way is better: "up", "down" or "none".
+        bounds: the smallest and the largest possible value.
+        best: the best attainable value, if it is not the bound on the better side.
+        easier: which way is easier to read for a person, if neither way is more faithful.
+        midpoint: the value that is neither good nor bad, if there is no random baseline for it.
+    """
 
     name: str
-    direction: Direction  # which way is better
+    direction: Direction
     bounds: tuple[float, float]
-    best: float | None = None  # the best attainable, where that is not the bound on the better side
-    easier: Direction = "none"  # which way is easier to use for a person, where neither is more true
-    midpoint: float | None = None  # neither good nor bad, where random scores cannot be put in its place
+    best: float | None = None
+    easier: Direction = "none"
+    midpoint: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """The horizontal axis of a metric's curve."""
+    """The horizontal axis of a metric's curve.
 
-    name: str  # of the curve
-    label: str  # of the axis
+    Attributes:
+        name: the name of the curve.
+        label: the label of the axis.
+        points: where the curve has values.
+    """
+
+    name: str
+    label: str
     points: tuple[float, ...]
 
 
 class WithCurve(NamedTuple):
-    """The answer of a metric that draws a curve."""
+    """The result of a metric that draws a curve.
 
-    values: Tensor  # [B] for one measure, [B, M] for several
-    curve: Tensor  # [B, len(axis.points)] one for every example, averaged by the caller
+    Attributes:
+        values: [B] for one measure, [B, M] for several.
+        curve: one curve for every example [B, points of the axis]; attnx averages them.
+    """
+
+    values: Tensor
+    curve: Tensor
 
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """What is known of a split before it is measured."""
+    """What is known about a split before it is measured.
 
-    unit_counts: Tensor  # [N] units on the mask of every example
+    Attributes:
+        unit_counts: how many units every example has [N].
+    """
+
+    unit_counts: Tensor
 
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """The result of a metric for a whole split."""
+    """The result of a metric for a whole split.
 
-    values: Tensor  # [M], one per measure
-    curves: tuple[tuple[Axis, Tensor], ...] = ()  # each with one value per point of its axis
+    Attributes:
+        values: one value per measure [M].
+        curves: axes, each with the values at its points.
+    """
+
+    values: Tensor
+    curves: tuple[tuple[Axis, Tensor], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One measure in one setting of a study."""
+    """One measure in one setting of a study.
+
+    Attributes:
+        setting: the name of the setting.
+        measure: what was measured.
+        direction: which way is better: "up", "down" or "none".
+        values: the values by seed and example [S, N], or by seed [S, 1].
+        published: the value in the paper, if there is one.
+        source: where the published value is printed.
+        bounds: the smallest and the largest possible value; intervals stay inside.
+    """
 
     setting: str
     measure: str
     direction: Direction
-    values: np.ndarray[Any, np.dtype[np.float64]]  # [S, N] by seed and example, or [S, 1] by seed
+    values: np.ndarray[Any, np.dtype[np.float64]]
     published: float | None = None
-    source: str = ""  # where the published value stands
+    source: str = ""
+    bounds: tuple[float, float] = (-math.inf, math.inf)
