@@ -148,7 +148,7 @@ def costs(results: Sequence[SeedResult]) -> tuple[MethodCost, ...]:
         of_seeds = [result.observation.costs[method] for result in results]
         examples = sum(cost.examples for cost in of_seeds)
         passes = sum(cost.passes for cost in of_seeds) / max(1, examples)
-        seconds = round(sum(cost.seconds for cost in of_seeds), 3)
+        seconds = round(sum(cost.seconds for cost in of_seeds), 6)
         found.append(MethodCost(method=method, passes=passes, examples=examples, seconds=seconds))
     return tuple(found)
 

@@ -80,10 +80,11 @@ def judge(
                 (t.family, _row(t, level, decides=decides, is_random=name == random))
                 for t, decides in zip(found, trusted, strict=True)
             ]
+            by_family = {family: [row for of, row in rows if of == family] for family in order}
             lines = [
-                _of_family(heading, family, name, [row for of, row in rows if of == family], useless, unit)
-                for family in order
-                if any(of == family for of, _ in rows)
+                _of_family(heading, family, name, mine, useless, unit, own=name == own)
+                for family, mine in by_family.items()
+                if mine
             ]
             verdicts += [_of_heading(heading, name, lines, useless), *lines]
     return tuple(verdicts)
@@ -204,9 +205,11 @@ def _of_family(
     rows: Sequence[VerdictRow],
     useless: UselessModel | None,
     unit: UnitName,
+    *,
+    own: bool,
 ) -> Verdict:
     status = "unknown" if useless else family_status(rows)
-    shown = clause(family, status, rows, unit)
+    shown = clause(family, status, rows, unit, own=own)
     return Verdict(
         heading=heading,
         family=family,

@@ -71,6 +71,16 @@ CLAUSES: Final[dict[Family, dict[Status, str]]] = {
         "unknown": "retraining gives no clear answer",
     },
 }
+# An intervention on scores that are not the model's attention changes attention where those scores point.
+POINTED_AT: Final[dict[Status, str]] = {
+    "supported": "changing attention on the {units} it ranks highest affects the output more than changing "
+    "it on random {units}",
+    "contradicted": "changing attention on the {units} it ranks highest affects the output less than "
+    "changing it on random {units}",
+    "chance": "changing attention on the {units} it ranks highest affects the output about as much as "
+    "changing it on random {units}",
+    "unknown": "changing attention weights gives no clear answer",
+}
 NO_VERDICT: Final = "no verdict, because the model does not clearly beat always predicting one label"
 DISAGREE: Final = "its metrics contradict each other"
 UNTRUSTED: Final = "none of its metrics is reliable enough to decide (see the audit)"
@@ -125,8 +135,13 @@ def yardsticks(report: Report) -> list[str]:
     ]
 
 
-def clause(family: Family, status: Status, rows: Sequence[VerdictRow], unit: UnitName) -> Clause:
-    """What a family of evidence shows, without numbers; it names only the references that bear it out."""
+def clause(
+    family: Family, status: Status, rows: Sequence[VerdictRow], unit: UnitName, *, own: bool = True
+) -> Clause:
+    """What a family of evidence shows, without numbers; it names only the references that bear it out.
+
+    `own`: the explanation is the attention of the model itself.
+    """
     deciding = [row for row in rows if row.decides]
     if status in ("supported", "contradicted"):
         deciding = [row for row in deciding if row.status == status]
@@ -136,7 +151,8 @@ def clause(family: Family, status: Status, rows: Sequence[VerdictRow], unit: Uni
     if status == "unknown" and {"supported", "contradicted"} <= {row.status for row in deciding}:
         return Clause(family=family, status=status, references=references, text=DISAGREE)
     joined = " and ".join(references) or "other methods"
-    text = CLAUSES[family][status].format(unit=unit, units=f"{unit}s", references=joined)
+    texts = CLAUSES[family] if own or family != "intervention" else POINTED_AT
+    text = texts[status].format(unit=unit, units=f"{unit}s", references=joined)
     return Clause(family=family, status=status, references=references, text=text)
 
 

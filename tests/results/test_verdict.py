@@ -86,6 +86,15 @@ def test_a_heading_follows_erasure_and_names_what_disagrees():
     assert heading.reason == heading.says  # the numbers are in the families
 
 
+def test_only_the_model_s_own_attention_is_called_these_weights():
+    found = results(("decision-flip", "intervention", COMPREHENSIVENESS, "loo", 0.4))
+    settings = {"random": "random", "inversions": {}}
+    (mine, _) = judge(found, ["loo"], own="loo", **settings)
+    assert mine.says == "changing these weights affects the output more than changing random ones"
+    (other, _) = judge(found, ["loo"], own="attention", **settings)
+    assert other.says.startswith("changing attention on the words it ranks highest affects the output more")
+
+
 def test_units_of_other_tasks_are_not_called_words():
     found = results(("comprehensiveness", "erasure", COMPREHENSIVENESS, "attention", 0.4))
     assert verdict(found, unit="unit").says == (
