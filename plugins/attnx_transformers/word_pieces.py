@@ -9,9 +9,9 @@ no piece, because the tokenizer drops it or joins it with its neighbour, has no 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -22,18 +22,29 @@ from .checkpoints import quiet
 
 NONE = -1  # no piece, or no unit
 TEXT, QUERY = "{text}", "{query}"  # in a template
+KEPT = 50_000  # texts whose pieces are kept: every pass over a split asks for them again
 
-Column = tuple[list[int], int, int]  # pieces, their token type, the unit or -1
+Array = np.ndarray[Any, np.dtype[np.int32]]
 
 
-@dataclass(frozen=True)
-class Piece:
+class Piece(NamedTuple):
     """One piece of a row."""
 
     id: int
     kind: int  # token type
     start: int  # [start, end) in the text of the example; both -1 for what is not of the text
     end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns of one text."""
+
+    ids: Array  # [P] pieces
+    column: Array  # [P] that each is in
+    slot: Array  # [P] its place in the column
+    kind: Array  # [L] token type
+    unit: Array  # [L] the unit, or -1
 
 
 class WordPieces:
@@ -48,12 +59,24 @@ class WordPieces:
         self.tokenizer = tokenizer
         self.limit = limit  # pieces of a whole row
         self.template = template  # of a prompt around the text; none: the text by itself
+        self._kept: dict[Hashable, Columns] = {}
 
     def encode(self, examples: Sequence[Example]) -> Batch:
         """Examples as a batch."""
+        asked = {_key(example): example for example in examples}
+        new = [(key, example) for key, example in asked.items() if key not in self._kept]
+        if len(self._kept) + len(new) > KEPT:
+            self._kept.clear()
+            new = list(asked.items())
         with quiet():
-            rows = self._prompts(examples) if self.template else self._texts(examples)
-        return collate(examples, [self._columns(e, row) for e, row in zip(examples, rows, strict=True)])
+            rows = self._rows([example for _, example in new])
+        self._kept |= {key: self._columns(e, row) for (key, e), row in zip(new, rows, strict=True)}
+        return collate(examples, [self._kept[_key(example)] for example in examples])
+
+    def _rows(self, examples: Sequence[Example]) -> list[list[Piece]]:
+        if not examples:
+            return []
+        return self._prompts(examples) if self.template else self._texts(examples)
 
     def first_after(self, word: str) -> int:
         """The piece that a word begins with after the end of the template."""
@@ -85,7 +108,7 @@ class WordPieces:
             rows.append([piece for at, piece in enumerate(row) if at not in cut])
         return rows
 
-    def _columns(self, example: Example, row: Sequence[Piece]) -> list[Column]:
+    def _columns(self, example: Example, row: Sequence[Piece]) -> Columns:
         text, starts = raw_text(example)
         empty = not any(piece.start >= 0 for piece in row)
         if len(row) > self.limit or (empty and len(row) == self.limit):
@@ -94,15 +117,29 @@ class WordPieces:
                 f"{self.limit} pieces that the model reads."
             )
         spans = [(start, start + len(unit)) for start, unit in zip(starts, example.units, strict=True)]
-        columns: list[Column] = []
-        for piece, unit in zip(row, words_of(row, spans, text), strict=True):
-            if columns and unit != NONE and columns[-1][2] == unit:
-                columns[-1][0].append(piece.id)
+        words = words_of(row, spans, text)
+        units: list[int] = []
+        kinds, column, slot = list[int](), list[int](), list[int]()
+        for piece, word in zip(row, words, strict=True):
+            if units and word != NONE and units[-1] == word:
+                slot.append(slot[-1] + 1)
             else:
-                columns.append(([piece.id], piece.kind, unit))
-        if all(unit == NONE for _, _, unit in columns):
-            columns.append(([], 0, 0))  # a text of which the tokenizer drops everything: one empty word
-        return columns
+                units.append(word)
+                kinds.append(piece.kind)
+                slot.append(0)
+            column.append(len(units) - 1)
+        if all(unit == NONE for unit in units):  # the tokenizer drops all of the text: one empty word
+            units.append(0)
+            kinds.append(0)
+        ids = [piece.id for piece in row]
+        return Columns(*(np.array(found, dtype=np.int32) for found in (ids, column, slot, kinds, units)))
+
+
+def _key(example: Example) -> Hashable:
+    """All that the columns of an example depend on."""
+    if example.text is None:
+        return example.units, example.query
+    return example.text, example.starts, example.units, example.query_text
 
 
 def raw_text(example: Example) -> tuple[str, tuple[int, ...]]:
@@ -155,19 +192,18 @@ def _query(example: Example) -> str:
     return example.query_text if example.query_text is not None else " ".join(example.query or ())
 
 
-def collate(examples: Sequence[Example], rows: Sequence[list[Column]]) -> Batch:
+def collate(examples: Sequence[Example], rows: Sequence[Columns]) -> Batch:
     """A batch of columns; inputs [B, L, S + 1] hold the pieces of a column and, last, their type."""
-    lengths = np.array([len(columns) for columns in rows])
-    longest = max((len(ids) for columns in rows for ids, _, _ in columns), default=1)
+    lengths = np.array([len(row.unit) for row in rows])
+    longest = max((int(row.slot.max(initial=0)) + 1 for row in rows), default=1)
     shape = (len(rows), int(lengths.max(initial=0)))
     inputs = np.full((*shape, longest + 1), NONE, dtype=np.int32)
     inputs[..., -1] = 0
     units = np.full(shape, NONE, dtype=np.int64)
-    for row, columns in enumerate(rows):
-        for place, (ids, kind, unit) in enumerate(columns):
-            inputs[row, place, : len(ids)] = ids
-            inputs[row, place, -1] = kind
-            units[row, place] = unit
+    for number, row in enumerate(rows):
+        inputs[number, row.column, row.slot] = row.ids
+        inputs[number, : len(row.kind), -1] = row.kind
+        units[number, : len(row.unit)] = row.unit
     return Batch.collate(
         examples,
         inputs=torch.from_numpy(inputs),
