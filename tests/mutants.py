@@ -207,7 +207,7 @@ MUTANTS: dict[str, dict[str, Any]] = {
     "importance-shape": {
         "special or padding position": weighing(lambda model, trace: torch.ones_like(trace.attention)),
         "not finite": weighing(lambda model, trace: trace.attention.masked_fill(trace.batch.mask, torch.inf)),
-        "gave values of shape": weighing(lambda model, trace: trace.attention[:, 1:]),
+        "values of shape": weighing(lambda model, trace: trace.attention[:, 1:]),
     },
     "importance-batches": {
         "alone gets other scores": weighing(lambda model, trace: trace.attention / trace.attention.max())
@@ -263,7 +263,7 @@ MUTANTS: dict[str, dict[str, Any]] = {
     },
     "metric-curve": {
         "a curve of shape (6, 2)": drawing(lambda values, curve: WithCurve(values, curve[:, 1:])),
-        "an axis and gave no curve": drawing(lambda values, curve: values),
-        "no axis and gave a curve": drawing(WithCurve, axis=None),
+        "an axis and returned no curve": drawing(lambda values, curve: values),
+        "no axis and returned a curve": drawing(WithCurve, axis=None),
     },
 }

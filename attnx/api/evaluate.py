@@ -65,17 +65,17 @@ def evaluate(
     it is never cached, because an object has no stable name; it is saved only if `out` is given.
 
     Args:
-        task: labelled examples; `attnx list tasks` lists the names; by default the registry's.
-        model: what is trained and explained; by default what the task recommends.
-        projection: from scores to attention; by default the model's, or the registry's.
-        explanations: importance methods under test, one or several; by default attention, if there is any.
+        task: labelled examples; `attnx list tasks` lists the names; by default the task of the registry.
+        model: what is trained and explained; by default the model that the task recommends.
+        projection: the function from scores to attention; by default that of the model.
+        explanations: importance methods to test, one or several; by default attention, if there is any.
         references: importance methods to compare with, one or several; by default the metrics' usual ones.
         metrics: one or several; by default the standard set, which a verdict needs; "all" is every metric
             that applies, "none" measures only the quality of the model.
         training: settings such as {"epochs": 20, "learning_rate": 0.01}.
         seeds: training seeds, e.g. [0, 1, 2], range(3) or "0-2"; use at least three, so that intervals
             include the differences between training runs.
-        limit: at most so many examples of each split, e.g. 500 or "train=500,test=200".
+        limit: the largest number of examples of each split, e.g. 500 or "train=500,test=200".
         sample: on how many test examples expensive metrics are measured; "all", or "auto" for as many as a
             budget allows.
         device: "auto" takes a GPU if there is one.
@@ -84,10 +84,19 @@ def evaluate(
         keep: what is stored of every example, for `Report.examples()`: "all", "values" (predictions and
             measures, without units and scores) or "none".
         fresh: compute even if the run is stored.
-        workers: share the work among so many one-thread processes, 0 for one per core; by default none.
+        workers: how many one-thread processes share the work, 0 for one per core; by default none.
         executor: where the work is done, as for `sweep`.
         scheduler: address of a Dask scheduler, as for `sweep`.
         progress: show progress on stderr.
+
+    Returns:
+        The report: verdict, measures with intervals, warnings, and what the run was made of.
+
+    Raises:
+        UsageError: a name or an option is wrong, or the parts do not fit together.
+        PluginError: a component fails or breaks its contract.
+        DataError: data is missing or unusable.
+        MachineError: the disk is full or memory runs out.
     """
     asked = Arguments(installed_here())
     spec = validated(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ..host.catalog import Catalog
 from ..progress import Progress
@@ -14,13 +13,14 @@ from .setup import find_source, installed_here
 
 if TYPE_CHECKING:
     from ..results.reproduction import Reproduction
+    from .arguments import SeedsLike
 
 
 def reproduce(
     experiment: str,
     *,
-    size: str = "small",
-    seeds: Sequence[int] | str | None = None,
+    size: Literal["small", "paper"] = "small",
+    seeds: SeedsLike | None = None,
     data_dir: str | Path | None = None,
     out: str | Path | None = None,
     workers: int | None = None,
@@ -45,6 +45,12 @@ def reproduce(
 
     Returns:
         What was measured, next to what was published.
+
+    Raises:
+        UsageError: there is no such experiment or size, or an option is wrong.
+        PluginError: a component fails or breaks its contract.
+        DataError: data is missing or unusable.
+        MachineError: the disk is full or memory runs out.
     """
     catalog = installed_here()
     found = find_experiment(catalog.registry.experiments, experiment)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, cast
 
 from ..errors import AttnxWarning, NotStored
 from ..host.catalog import Catalog
@@ -18,20 +18,21 @@ from .setup import installed_here
 if TYPE_CHECKING:
     from ..request.grid import SweepPlan
     from ..results.sweep import SweepReport
+    from .arguments import LimitLike, Names, SampleLike, SeedsLike, TrainingLike
 
 
 def sweep(
-    task: Any,
-    model: Any = (),
+    task: Names,
+    model: Names = (),
     *,
-    projection: Any = (),
-    explanations: Any = (),
-    references: Any = (),
-    metrics: Any = (),
-    training: Any = ({},),
-    seeds: Sequence[int] | str = (0,),
-    limit: int | str | None = None,
-    sample: int | Literal["auto", "all"] = "auto",
+    projection: Names = (),
+    explanations: Names = (),
+    references: Names = (),
+    metrics: Names = (),
+    training: TrainingLike | Sequence[TrainingLike] = ({},),
+    seeds: SeedsLike = (0,),
+    limit: LimitLike | None = None,
+    sample: SampleLike = "auto",
     device: str = "auto",
     data_dir: str | Path | None = None,
     out: str | Path | None = None,
@@ -72,6 +73,12 @@ def sweep(
 
     Returns:
         A report with a row for every explanation in every cell.
+
+    Raises:
+        UsageError: a name or an option is wrong, or no combination is possible.
+        PluginError: a component fails or breaks its contract.
+        DataError: data is missing or unusable.
+        MachineError: the disk is full or memory runs out.
     """
     from ..request.grid import plan_sweep, read_grid
 

@@ -97,6 +97,9 @@ def accepted(net: nn.Module) -> None:
     attnx.evaluate("sst", made)
     attnx.check("softmax").failures[0].law.upper()
     attnx.check(model)
+    attnx.sweep(["sst", "imdb"], "bilstm-add", training=[{"epochs": 1}, {"epochs": 2}], executor="in-process")
+    attnx.sweep("sst", training={"epochs": 1}, metrics="kendall")
+    attnx.reproduce("sdc-figure-5", size="paper", seeds=range(2))
     attnx.audit("kendall", tasks=["planted-word"], seeds="0-2")
     assert_conforms("metric", MyMetric())
     del summary, predictions
@@ -119,6 +122,9 @@ def rejected(net: nn.Module) -> None:
     attnx.explain(3, "a dull film")  # type: ignore[arg-type]
     attnx.load(3)  # type: ignore[arg-type]
     attnx.wrap(3)  # type: ignore[call-overload]
+    attnx.sweep(3)  # type: ignore[arg-type]
+    attnx.sweep("sst", executor="threads")  # type: ignore[arg-type]
+    attnx.reproduce("sdc-figure-5", size="large")  # type: ignore[arg-type]
     attnx.audit(3)  # type: ignore[arg-type]
     assert_conforms("metrics", MyMetric())  # type: ignore[arg-type]
     attnx.evaluate("sst").no_such_field  # type: ignore[attr-defined]  # noqa: B018
