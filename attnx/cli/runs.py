@@ -75,7 +75,7 @@ def show(
         print_study(saved.report)
     else:
         print_report(saved.report)
-        print_warnings(saved.report.warnings)
+    print_warnings(saved.report.warnings)
     print(f"folder: {printable(str(saved.folder))}", file=sys.stderr)
 
 

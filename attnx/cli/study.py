@@ -70,6 +70,7 @@ def _show(report: Any, json: bool) -> None:
         sys.stdout.write(report.to_json())
         return
 
-    from ..views.terminal.report import print_study
+    from ..views.terminal.report import print_study, print_warnings
 
     print_study(report)
+    print_warnings(report.warnings)

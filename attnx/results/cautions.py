@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal
 
 import numpy as np
 
-from ..types import TaskData
+from ..types import Example, TaskData
 from .constant_answer import UselessModel
 from .observations import SeedResult
 from .report import Caution, Summary
 from .verdict_records import UnitName
 
 FEW: Final = 0.5  # share of examples with a value below which a mean covers a minority
+COPIES: Final = 0.05  # share of test examples that occur more than once, or in train, worth a warning
 MANY: Final = 0.5  # share of examples, or of words, above which something is worth a warning
 
 
@@ -33,6 +35,8 @@ def cautions(
         *_of_scores(results, summaries, unit),
         *_of_undefined(summaries),
         *(() if "unseen-words" in provides else _of_unknown_words(data)),
+        *_of_copies(data),
+        *_of_labels(data),
     )
 
 
@@ -73,18 +77,25 @@ def _of_training(results: Sequence[SeedResult]) -> Iterable[Caution]:
             text="One pretrained model, not retrained: the intervals cover other examples, not other "
             "training runs",
         )
-    elif len(results) == 1:
-        yield Caution(
-            kind="one-seed",
-            text="Only one training seed: the intervals ignore differences between training runs. Use at "
-            "least three, e.g. --seeds 0-2",
+    else:
+        yield from few_seeds(len(results))
+
+
+def few_seeds(seeds: int) -> tuple[Caution, ...]:
+    """That one or two training seeds hardly show how much training runs differ."""
+    if seeds == 1:
+        text = (
+            "Only one training seed: the intervals ignore differences between training runs. Use at least "
+            "three, e.g. --seeds 0-2"
         )
-    elif len(results) == 2:
-        yield Caution(
-            kind="two-seeds",
-            text="Only two training seeds: they hardly show how much training runs differ, and the intervals "
-            "are several times wider than with three or more, e.g. --seeds 0-2",
+        return (Caution(kind="one-seed", text=text),)
+    if seeds == 2:
+        text = (
+            "Only two training seeds: they hardly show how much training runs differ, and the intervals are "
+            "several times wider than with three or more, e.g. --seeds 0-2"
         )
+        return (Caution(kind="two-seeds", text=text),)
+    return ()
 
 
 def _of_length(results: Sequence[SeedResult], data: TaskData, unit: UnitName) -> Iterable[Caution]:
@@ -156,4 +167,42 @@ def _of_unknown_words(data: TaskData) -> Iterable[Caution]:
             kind="unknown-words",
             text=f"{unknown:.0%} of the test split's words never occur in train, so the model does not know "
             "them",
+        )
+
+
+def _of_copies(data: TaskData) -> Iterable[Caution]:
+    """Test examples that are not independent of each other, or of training."""
+    test = Counter(map(_content, data.test))
+    copies = len(data.test) - len(test)
+    if copies >= COPIES * len(data.test) and copies:
+        yield Caution(
+            kind="copies-in-test",
+            text=f"{len(data.test)} test examples are only {len(test)} different ones: copies count as if "
+            "they were independent, so the intervals are too narrow",
+        )
+    known = set(map(_content, data.train))
+    seen = sum(count for content, count in test.items() if content in known)
+    if seen >= COPIES * len(data.test) and seen:
+        yield Caution(
+            kind="copies-of-train",
+            text=f"{seen} of {len(data.test)} test examples occur in train too: the accuracy is too high for "
+            "new examples",
+        )
+
+
+def _content(example: Example) -> tuple[object, ...]:
+    """What a model reads of an example."""
+    return example.units, example.query, example.rows
+
+
+def _of_labels(data: TaskData) -> Iterable[Caution]:
+    """A test split in which nothing can be told apart."""
+    labels = {example.label for example in data.test}
+    if len(labels) == 1:
+        (label,) = labels
+        yield Caution(
+            kind="one-label",
+            about=(data.label_names[label],),
+            text=f"All {len(data.test)} test examples have the label '{data.label_names[label]}': the "
+            "accuracy does not show whether the model can distinguish labels",
         )

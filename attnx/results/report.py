@@ -32,6 +32,9 @@ CautionKind = Literal[
     "constant-scores",
     "undefined-values",
     "unknown-words",
+    "copies-in-test",
+    "copies-of-train",
+    "one-label",
 ]
 
 

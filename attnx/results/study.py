@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 from ..request.spec import Choice, RunSpec
 from .formatting import Interval, Number, format_number, interval_of, with_arrow
 from .provenance import PluginUsed, Record
+from .report import Caution
 from .result import Result
 from .selection import NoSuchRow
 
@@ -55,6 +56,7 @@ class StudyReport(Result):
     plugins: tuple[PluginUsed, ...]
     environment: dict[str, str]
     findings: tuple[StudyRow, ...]
+    warnings: tuple[Caution, ...] = ()
     seconds: float
 
     def select(self, setting: str, measure: str) -> StudyRow:

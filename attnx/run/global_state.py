@@ -40,7 +40,7 @@ class GlobalState:
             deterministic_algorithms=torch.are_deterministic_algorithms_enabled(),
             deterministic_warnings=torch.is_deterministic_algorithms_warn_only_enabled(),
             matmul_precision=torch.get_float32_matmul_precision(),
-            mkldnn=torch.backends.mkldnn.enabled,
+            mkldnn=bool(torch.backends.mkldnn.enabled),
             threads=torch.get_num_threads(),
             working_directory=_working_directory(),
         )

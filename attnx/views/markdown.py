@@ -87,6 +87,7 @@ def study_page(report: StudyReport) -> str:
         "",
         _setting(report),
         "",
+        *_warnings(report),
         *_table(head, rows),
         "",
         *_data(report.data),
@@ -227,7 +228,7 @@ def _covered(report: Report) -> str:
     return "over seeds and examples" if several else "over examples, not over training runs"
 
 
-def _warnings(report: Report) -> list[str]:
+def _warnings(report: Report | StudyReport) -> list[str]:
     lines = [f"- {markdown(warning.text)}" for warning in report.warnings]
     return ["## Warnings", "", *lines, ""] if lines else []
 

@@ -44,8 +44,9 @@ class DeceptiveAttention(Study):
             outputs = [lab.outputs(model) for model in models]
             correct = np.stack([output.correct.numpy() for output in outputs])  # [S, N]
             mass = torch.stack([_mass(output) for output in outputs])  # [S, N]
-            findings.append(Finding(name, "accuracy", "up", correct))
-            findings.append(Finding(name, "attention on the rationale", "none", mass.double().numpy()))
+            findings.append(Finding(name, "accuracy", "up", correct, bounds=(0, 1)))
+            of_attention = mass.double().numpy()
+            findings.append(Finding(name, "attention on the rationale", "none", of_attention, bounds=(0, 1)))
             findings += self._measured(lab, name, models, references)
         return findings
 
@@ -69,6 +70,7 @@ class DeceptiveAttention(Study):
                 ),
                 measure.direction,
                 np.stack([same[i].values[:, column] for same in by_seed]),  # [S, N], or [S, 1] of a split
+                bounds=measure.bounds,
             )
             for i, m in enumerate(by_seed[0])
             for column, measure in enumerate(m.measures)

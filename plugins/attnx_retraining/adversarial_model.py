@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import torch
 
@@ -40,9 +42,11 @@ class AdversarialModel(Study):
         if self.options.information:
             require_information(lab, self.options.clusters)
         bases = [lab.model(seed) for seed in lab.seeds]
-        accuracy = Finding("base", "accuracy", "up", _correct([lab.outputs(model) for model in bases]))
+        right = _correct([lab.outputs(model) for model in bases])
+        accuracy = Finding("base", "accuracy", "up", right, bounds=(0, 1))
         findings = [lab.beside(accuracy, "meister-table-3", "accuracy")]
-        findings += [Finding("base", "tau", "up", self._taus(lab, bases))] if self.options.information else []
+        if self.options.information:
+            findings.append(Finding("base", "tau", "up", self._taus(lab, bases), bounds=(-1, 1)))
         return [*findings, *(f for kind in self.options.adversaries for f in self._swept(lab, kind, bases))]
 
     def _swept(self, lab: Lab, kind: str, bases: list[Model]) -> list[Finding]:
@@ -66,7 +70,7 @@ class AdversarialModel(Study):
         else:
             best, cost = min(sweep, key=lambda divergence: dev[divergence][1]), "least cost"
         name = f"{kind}, at {cost} (λ = {best:g})"
-        again = [Finding(name, f.measure, f.direction, f.values) for f in found[best]]
+        again = [Finding(name, f.measure, f.direction, f.values, bounds=f.bounds) for f in found[best]]
         return [*(f for findings in found.values() for f in findings), *again]
 
     def _compared(self, lab: Lab, name: str, adversaries: list[Model], bases: list[Model]) -> list[Finding]:
@@ -76,15 +80,15 @@ class AdversarialModel(Study):
         jsd = torch.stack([_attention_apart(a, b) for a, b in pairs])  # [S, N]
         tvd = torch.stack([total_variation(a.probabilities, b.probabilities) for a, b in pairs])  # [S, N]
         findings = [
-            Finding(name, "jsd", "none", jsd.numpy()),
-            Finding(name, "tvd", "down", tvd.double().numpy()),
-            Finding(name, "accuracy", "up", _correct(theirs)),
-            Finding(name, "accuracy lost", "down", _correct(ours) - _correct(theirs)),
+            Finding(name, "jsd", "none", jsd.numpy(), bounds=(0, math.log(2))),
+            Finding(name, "tvd", "down", tvd.double().numpy(), bounds=(0, 1)),
+            Finding(name, "accuracy", "up", _correct(theirs), bounds=(0, 1)),
+            Finding(name, "accuracy lost", "down", _correct(ours) - _correct(theirs), bounds=(-1, 1)),
         ]
         if self.options.information:
             before, after = (self._taus(lab, models) for models in (bases, adversaries))
-            findings.append(Finding(name, "tau", "up", after))
-            findings.append(Finding(name, "tau lost", "none", before - after))
+            findings.append(Finding(name, "tau", "up", after, bounds=(-1, 1)))
+            findings.append(Finding(name, "tau lost", "none", before - after, bounds=(-2, 2)))
         return findings
 
     def _taus(self, lab: Lab, models: list[Model]) -> np.ndarray:

@@ -44,10 +44,11 @@ class GuidedMlp(Study):
             for model, seed in trained
         ]
         models["guide: own"] = [lab.model(seed, own) for seed in lab.seeds]
-        return [
-            Finding(name, "accuracy", "up", np.stack([lab.outputs(model).correct.numpy() for model in found]))
+        correct = {
+            name: np.stack([lab.outputs(model).correct.numpy() for model in found])  # [S, N]
             for name, found in models.items()
-        ]
+        }
+        return [Finding(name, "accuracy", "up", values, bounds=(0, 1)) for name, values in correct.items()]
 
     def _label(self, lab: Lab) -> str:
         """Return the guided model with the vocabulary options of the study's model."""

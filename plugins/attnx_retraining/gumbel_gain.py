@@ -41,13 +41,13 @@ class GumbelGain(Study):
             after = self._tau(lab, [lab.model(seed, gumbel) for seed in lab.seeds])  # [S, 1]
             gains.append(after - before)
             findings += [
-                Finding(name, "tau with softmax", "up", before),
-                Finding(name, "tau with gumbel-softmax", "up", after),
-                Finding(name, "gain", "none", gains[-1]),
+                Finding(name, "tau with softmax", "up", before, bounds=(-1, 1)),
+                Finding(name, "tau with gumbel-softmax", "up", after, bounds=(-1, 1)),
+                Finding(name, "gain", "none", gains[-1], bounds=(-2, 2)),
             ]
         every = np.concatenate(gains, axis=1)  # [S, settings]
         rises = np.where(np.isnan(every), np.nan, every >= 0)
-        share = Finding("all settings", "share that gains", "none", rises)
+        share = Finding("all settings", "share that gains", "none", rises, bounds=(0, 1))
         compared = [softmax for _, softmax, _ in settings]
         return [*findings, lab.beside(share, "wen-table-5", share.measure, compared)]
 

@@ -56,15 +56,18 @@ def compare_information(
     for name, found in models.items():
         correct = np.stack([lab.outputs(model).correct.numpy() for model in found])  # [S, N]
         findings += [
-            Finding(name, "tau", "up", np.array([[t.tau] for t in taus[name]])),
-            Finding(name, "tau corrected", "up", np.array([[t.corrected] for t in taus[name]])),
-            Finding(name, "accuracy", "up", correct),
+            Finding(name, "tau", "up", np.array([[t.tau] for t in taus[name]]), bounds=(-1, 1)),
+            Finding(
+                name, "tau corrected", "up", np.array([[t.corrected] for t in taus[name]]), bounds=(-1, 1)
+            ),
+            Finding(name, "accuracy", "up", correct, bounds=(0, 1)),
         ]
     pairs = list(zip(taus["normal"], taus[setting], strict=True))
-    lost = Finding(setting, "tau lost", "none", np.array([[n.tau - s.tau] for n, s in pairs]))
+    apart = np.array([[n.tau - s.tau] for n, s in pairs])
+    lost = Finding(setting, "tau lost", "none", apart, bounds=(-2, 2))
     corrected = np.array([[n.corrected - s.corrected] for n, s in pairs])
     return [
         *findings,
         lab.beside(lost, "wen-table-2", setting) if published else lost,
-        Finding(setting, "tau corrected lost", "none", corrected),
+        Finding(setting, "tau corrected lost", "none", corrected, bounds=(-2, 2)),
     ]

@@ -1,7 +1,11 @@
+import math
+
 import torch
 
 from attnx.formulas import js_divergence
 from attnx.plugin import Finding, Lab, Study, UsageError
+
+JSD = (0, math.log(2))  # bounds in nats
 
 
 class SeedVariance(Study):
@@ -24,11 +28,13 @@ class SeedVariance(Study):
         attentions = [torch.stack(of_seeds).double() for of_seeds in by_example]  # N of [S, n]
         between = torch.stack([js_divergence(a[first], a[second]) for a in attentions], 1)  # [P, N]
         uniform = torch.stack([js_divergence(a, _uniform(a)) for a in attentions], 1)  # [S, N]
+        middle = between.quantile(0.5, 0, keepdim=True)  # [1, N]
+        correct = torch.stack([output.correct for output in outputs])  # [S, N]
         return [
-            Finding("between seeds", "jsd", "down", between.mean(0, keepdim=True).numpy()),
-            Finding("between seeds", "median jsd", "down", between.quantile(0.5, 0, keepdim=True).numpy()),
-            Finding("from uniform", "jsd", "none", uniform.numpy()),
-            Finding("model", "accuracy", "up", torch.stack([o.correct for o in outputs]).numpy()),
+            Finding("between seeds", "jsd", "down", between.mean(0, keepdim=True).numpy(), bounds=JSD),
+            Finding("between seeds", "median jsd", "down", middle.numpy(), bounds=JSD),
+            Finding("from uniform", "jsd", "none", uniform.numpy(), bounds=JSD),
+            Finding("model", "accuracy", "up", correct.numpy(), bounds=(0, 1)),
         ]
 
 

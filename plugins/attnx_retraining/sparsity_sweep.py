@@ -38,7 +38,7 @@ class SparsitySweep(Study):
             models = [lab.model(seed, plan) for seed in lab.seeds]
             name = f"λ = {lam:g}"
             correct = np.stack([lab.outputs(model).correct.numpy() for model in models])  # [S, N]
-            findings.append(Finding(name, "accuracy", "up", correct))
+            findings.append(Finding(name, "accuracy", "up", correct, bounds=(0, 1)))
             for reference in self.options.references:
                 entropy, tau, ceiling = [], [], []
                 for model, seed in zip(models, lab.seeds, strict=True):
@@ -57,12 +57,13 @@ class SparsitySweep(Study):
                     entropy.append(by_name[reference, "importance-entropy"])
                     tau.append(by_name["attention", "tau"])
                     ceiling.append(by_name["attention", "ceiling"])
-                for measure, values in (
-                    ("entropy of", entropy),
-                    ("kendall with", tau),
-                    ("ceiling with", ceiling),
+                for measure, values, lowest in (
+                    ("entropy of", entropy, 0),
+                    ("kendall with", tau, -1),
+                    ("ceiling with", ceiling, 0),
                 ):
-                    found = Finding(name, f"{measure} {reference}", "none", np.stack(values))  # [S, N]
+                    stacked = np.stack(values)  # [S, N]
+                    found = Finding(name, f"{measure} {reference}", "none", stacked, bounds=(lowest, 1))
                     findings.append(found)
                     courses.setdefault((measure, reference), []).append(_means(found.values))
         return findings + [
@@ -74,7 +75,8 @@ class SparsitySweep(Study):
         """The correlation of λ with the means [S, grid] of each seed."""
         correlate = CORRELATIONS[self.options.correlation]
         values = np.array([[correlate(np.array(self.options.grid), means)] for means in course])  # [S, 1]
-        finding = Finding(f"{self.options.correlation} with λ", f"{measure} {reference}", "none", values)
+        name = f"{self.options.correlation} with λ"
+        finding = Finding(name, f"{measure} {reference}", "none", values, bounds=(-1, 1))
         published = self.options.correlation == "kendall" and (measure, reference) == (
             "entropy of",
             "gradient",

@@ -23,7 +23,7 @@ class UniformAttention(Study):
         without = [lab.outputs(lab.model(seed, uniform)).correct.numpy() for seed in lab.seeds]
         a, u = np.stack(correct), np.stack(without)  # [S, N]
         return [
-            Finding("trained attention", "accuracy", "up", a),
-            Finding("uniform attention", "accuracy", "up", u),
-            Finding("gap", "accuracy", "none", a - u),
+            Finding("trained attention", "accuracy", "up", a, bounds=(0, 1)),
+            Finding("uniform attention", "accuracy", "up", u, bounds=(0, 1)),
+            Finding("gap", "accuracy", "none", a - u, bounds=(-1, 1)),
         ]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from attnx.plugin import Example, TaskData
-from attnx.results.cautions import cautions, no_attention, notices_of
+from attnx.results.cautions import cautions, few_seeds, no_attention, notices_of
 from attnx.results.constant_answer import most_frequent_label, useless_model
 from attnx.results.observations import Epoch, Observation, SeedResult, TrainingRecord, Traits
 from attnx.results.report import Summary
@@ -18,7 +18,10 @@ LABELS = np.arange(EXAMPLES) % 2
 
 def data(test_words=("one", "two"), labels=LABELS):
     def split(name, words):
-        return tuple(Example(f"{name}-{i}", words, int(label)) for i, label in enumerate(labels))
+        return tuple(
+            Example(f"{name}-{i}", words, int(label), query=(f"{name} {i}",))
+            for i, label in enumerate(labels)
+        )
 
     return TaskData(
         split("train", ("one", "two")), split("dev", ("one",)), split("test", test_words), ("no", "yes")
@@ -179,3 +182,40 @@ def test_a_model_without_attention_and_notices_name_what_they_are_about():
     assert "'gradient', 'loo'" in caution.text
     (notice,) = notices_of("model", ("Its head is new",))
     assert (notice.kind, notice.about, str(notice)) == ("notice", ("model",), "Its head is new")
+
+
+def kinds(given):
+    return [caution.kind for caution in cautions(results(), [summary()], given, None)]
+
+
+def test_two_texts_sixty_times_each_are_said_to_be_two():
+    given = data()
+    copied = tuple(replace(example, query=(str(i % 2),)) for i, example in enumerate(given.test))
+    (found,) = cautions(results(), [summary()], replace(given, test=copied), None)
+    assert found.kind == "copies-in-test"
+    assert "300 test examples are only 2 different ones" in found.text
+
+
+def test_a_few_copies_are_not_worth_a_warning():
+    given = data()
+    copied = (*given.test[:-3], *(replace(given.test[0], id=f"copy-{i}") for i in range(3)))
+    assert kinds(replace(given, test=copied)) == []
+
+
+def test_test_examples_that_training_saw_are_counted():
+    given = data()
+    seen = (*given.train[:60], *given.test[60:])
+    (found,) = cautions(results(), [summary()], replace(given, test=seen), None)
+    assert found.kind == "copies-of-train"
+    assert "60 of 300 test examples occur in train too" in found.text
+
+
+def test_a_test_split_of_one_label_is_reported():
+    given = data()
+    one = tuple(replace(example, label=1) for example in given.test)
+    (found,) = cautions(results(), [summary()], replace(given, test=one), None)
+    assert (found.kind, found.about) == ("one-label", ("yes",))
+
+
+def test_few_seeds_of_a_study_are_reported_as_those_of_a_run():
+    assert [caution.kind for seeds in (1, 2, 3) for caution in few_seeds(seeds)] == ["one-seed", "two-seeds"]
