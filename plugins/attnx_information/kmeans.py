@@ -1,9 +1,8 @@
 """k-means: Lloyd's iterations from greedy k-means++ seeds.
 
-Squared distances are ‖x‖² + ‖c‖² − 2 x·c, all by one product of matrices, in the precision of the
-points and around their middle. Where that leaves no more than rounding, as it does between groups
-that are far from each other, differences are taken in double precision: points that differ at all
-are never taken for copies, whatever stands beside them.
+Squared distances are ‖x‖² + ‖c‖² − 2 x·c, computed by one matrix product in the precision of the points,
+after centring them. Where the result is within rounding, as between points of a distant group,
+differences are taken in double precision, so that different points are never treated as copies.
 """
 
 from __future__ import annotations
@@ -17,7 +16,8 @@ from torch import Tensor
 from attnx.formulas import at_once
 
 ITERATIONS = 300
-ROUNDING = 200  # a squared distance below this many roundings of ‖x‖² is measured anew
+ROUNDING = 200  # a squared distance below this many roundings of ‖x‖² is computed again
+EQUAL = 1e-5  # sums of squared distances that differ by a smaller share are the same
 MIDDLE = 100  # points whose median is the origin: an outlier moves it no further than any other point
 
 
@@ -37,10 +37,10 @@ def kmeans(space: Space, clusters: int, generator: torch.Generator) -> Clusters:
 
 
 def lloyd(space: Space, centres: Tensor) -> Clusters:
-    """The partition of points [n, d] that centres [k, d] settle on when no label changes any more.
+    """Return the partition of points [n, d] at which Lloyd's iterations from centres [k, d] stop.
 
-    A centre that is left without points starts anew at the point farthest from its own centre. Only
-    distances from centres that moved are computed again.
+    A centre without points restarts at the point farthest from its own centre. Only distances from
+    centres that moved are computed again.
     """
     points, centres = space.points, centres.double()
     scores = space.x.new_empty(len(centres), len(points))  # [k, n] ‖x − c‖² − ‖x‖²
@@ -67,10 +67,10 @@ def lloyd(space: Space, centres: Tensor) -> Clusters:
 
 
 def seeds(space: Space, clusters: int, generator: torch.Generator) -> Tensor:
-    """[k] points to start from: each the best of a few drawn by their distance from those before.
+    """Return [k] starting points, each the best of a few candidates drawn by their squared distance.
 
-    A draw is likelier the farther a point is, and the best is the one that leaves the least sum of
-    squared distances.
+    A point is drawn with a probability proportional to its squared distance from those chosen so far; the
+    best candidate leaves the smallest sum of squared distances.
     """
     n = len(space.points)
     candidates = 2 + int(math.log(clusters))
@@ -83,7 +83,7 @@ def seeds(space: Space, clusters: int, generator: torch.Generator) -> Tensor:
         draws = torch.rand(candidates, generator=generator, dtype=torch.float64) * mass[-1]
         drawn = torch.searchsorted(mass, draws, right=True).clamp_max(n - 1)
         nearest = torch.minimum(space.distances(drawn), distance)  # [candidates, n]
-        best = nearest.sum(1).argmin()
+        best = _first_of_least(nearest.sum(1, dtype=torch.float64))
         chosen = torch.cat([chosen, drawn[best][None]])
         distance = nearest[best]
     return chosen
@@ -91,10 +91,10 @@ def seeds(space: Space, clusters: int, generator: torch.Generator) -> Tensor:
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """Points with what all distances between them are made of."""
+    """Points, with everything that distances between them are computed from."""
 
     points: Tensor  # [n, d] in double precision
-    origin: Tensor  # [d] their middle: distances of points near the origin lose least to rounding
+    origin: Tensor  # [d] their median: near the origin distances lose least to rounding
     x: Tensor  # [n, d] around the origin, in the precision of the points
     columns: Tensor  # [d, n] the same
     square: Tensor  # [n] ‖x_i‖²
@@ -112,7 +112,7 @@ class Space:
     def distances(self, of: Tensor) -> Tensor:
         """[m, n] squared distances of the points `of` [m] from all points, exactly 0 from their copies."""
         apart = torch.addmm(self.square, self.x[of], self.columns, alpha=-2).add_(self.square[of][:, None])
-        apart.scatter_(1, of[:, None], torch.inf)  # themselves, of which we are sure
+        apart.scatter_(1, of[:, None], torch.inf)  # a point and itself: exactly 0
         row, unsure = (apart <= self.near).nonzero(as_tuple=True)
         if len(row):
             apart[row, unsure] = _apart(self.points, unsure, self.points, of[row]).to(apart.dtype)
@@ -133,9 +133,14 @@ class Space:
         return labels, apart.double().index_copy(0, unsure, nearest)
 
     def rounding_of_means(self, of: Tensor) -> Tensor:
-        """[m] the squared distance that a mean of copies of the points `of` [m] may have from them."""
+        """Return [m] the squared distance that a mean of copies of the points `of` [m] may have from them."""
         most = len(self.points) * torch.finfo(self.points.dtype).eps
         return (most * self.points[of]).square().sum(1)
+
+
+def _first_of_least(sums: Tensor) -> Tensor:
+    """The first of the sums [m] that are least up to rounding: a far pair leaves as much by either point."""
+    return (sums <= sums.min() * (1 + EQUAL)).int().argmax()
 
 
 def _apart(points: Tensor, i: Tensor, others: Tensor, j: Tensor) -> Tensor:
