@@ -58,8 +58,12 @@ class Verdict(Record):
     @property
     def says(self) -> str:
         """The clauses as one sentence, without numbers and without a full stop."""
+        return self.sentence()
+
+    def sentence(self, number: str = "") -> str:
+        """The clauses as one sentence, with a number behind the first."""
         first, *others = (clause.text for clause in self.clauses)
-        return first + (f"; but {', and '.join(others)}" if others else "")
+        return f"{first}{number}" + (f"; but {', and '.join(others)}" if others else "")
 
     @property
     def reason(self) -> str:

@@ -114,7 +114,7 @@ def grade(verdict: Verdict) -> str:
 def evidence(verdict: Verdict, verdicts: Sequence[Verdict]) -> str:
     """What a heading rests on: its clauses, with the first number that decided."""
     row = _deciding(verdict, verdicts)
-    return f"{verdict.says} ({row_in_words(row)})" if row else verdict.says
+    return verdict.sentence(f" ({row_in_words(row)})" if row else "")
 
 
 def _deciding(heading: Verdict, verdicts: Sequence[Verdict]) -> VerdictRow | None:
