@@ -17,7 +17,7 @@ Array = np.ndarray[Any, np.dtype[np.float64]]
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class RowValues:
     """The values of one column in one row: of S seeds on N examples, or one for each seed."""
 
     values: Array  # [S, N]
@@ -25,7 +25,7 @@ class Sample:
     cells: int = 1  # runs that they are the mean of
 
     @classmethod
-    def of_several(cls, samples: Sequence[Sample]) -> Sample:
+    def of_several(cls, samples: Sequence[RowValues]) -> RowValues:
         """The mean of several runs: one value for each seed."""
         if len(samples) == 1:
             return samples[0]
@@ -33,10 +33,10 @@ class Sample:
         return cls(means.mean(0)[:, None], None, len(samples))
 
 
-Samples = Mapping[tuple[str, str], Sample]  # by row and column
+ValuesByPlace = Mapping[tuple[str, str], RowValues]  # by row and column
 
 
-def measured(row: str, column: str, sample: Sample, published: float | None) -> Measured:
+def measured(row: str, column: str, sample: RowValues, published: float | None) -> Measured:
     """A sample as a row of the table has it."""
     found = mean_interval(sample.values[:, :, None])
     return Measured(
@@ -51,7 +51,7 @@ def measured(row: str, column: str, sample: Sample, published: float | None) -> 
     )
 
 
-def decide(claim: Claim, rows: Sequence[str], samples: Samples) -> ClaimFound:
+def decide(claim: Claim, rows: Sequence[str], samples: ValuesByPlace) -> ClaimFound:
     """Hold a claim to what was measured.
 
     It holds where all its comparisons do, each with an interval on the side that it says; it does not
@@ -72,7 +72,9 @@ def _status(compared: Sequence[Compared]) -> ClaimStatus:
     return "holds" if compared and all(one.status == "holds" for one in compared) else "open"
 
 
-def _comparisons(claim: Claim, rows: Sequence[str], samples: Samples) -> Iterator[tuple[str, Array | None]]:
+def _comparisons(
+    claim: Claim, rows: Sequence[str], samples: ValuesByPlace
+) -> Iterator[tuple[str, Array | None]]:
     """Every comparison in words with the values [S, N] that should be above 0; None where a row lacks."""
 
     def apart(a: tuple[str, str], b: tuple[str, str]) -> Array | None:
@@ -93,7 +95,7 @@ def _comparisons(claim: Claim, rows: Sequence[str], samples: Samples) -> Iterato
             yield what, None if sample is None else sign * (sample.values - bound)
 
 
-def _difference(a: Sample, b: Sample) -> Array:
+def _difference(a: RowValues, b: RowValues) -> Array:
     """[S, N] on the same examples, or [S, 1] between the means of each seed."""
     if a.examples is not None and a.examples == b.examples and a.values.shape == b.values.shape:
         return a.values - b.values

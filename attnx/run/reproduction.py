@@ -17,7 +17,7 @@ from ..registry.experiments import Column
 from ..request.experiment import ExperimentPlan, RowCell
 from ..request.grid import Cell
 from ..request.resolve import resolve
-from ..results.claims import Sample, decide, measured
+from ..results.claims import RowValues, decide, measured
 from ..results.examples import Examples
 from ..results.report import Curve, Report
 from ..results.reproduction import ColumnShown, Reproduction, SkippedRows
@@ -140,14 +140,14 @@ def _concluded(
 ) -> Reproduction:
     experiment = asked.experiment
     rows = [row for row in experiment.rows if any(cell.row == row for cell in results.found)]
-    samples: dict[tuple[str, str], Sample] = {}
+    samples: dict[tuple[str, str], RowValues] = {}
     for row in rows:
         several = [found for cell, found in results.found.items() if cell.row == row]
         for name in experiment.results():
             column = experiment.columns[name]
             setting = experiment.filled(column.setting, experiment.rows[row])
             each = [_sample(found, column, setting) for found in several]
-            samples[row, name] = Sample.of_several(each)
+            samples[row, name] = RowValues.of_several(each)
     values = [
         measured(row, name, sample, experiment.value(experiment.rows[row], name))
         for (row, name), sample in samples.items()
@@ -213,28 +213,28 @@ def _left_out(
         yield SkippedRows(rows=asked.left_out, reason=f"not part of the size '{asked.size}'")
 
 
-def _sample(found: tuple[CellResult, ...], column: Column, setting: str) -> Sample:
+def _sample(found: tuple[CellResult, ...], column: Column, setting: str) -> RowValues:
     """The values of a column in what one cell gave."""
     for one in found:
         if isinstance(one, Report):
             return _of_report(one, column)
         if (setting, column.measure) in one.values:
-            return Sample(one.values[setting, column.measure], one.examples)
+            return RowValues(one.values[setting, column.measure], one.examples)
     known = "; ".join(f"{s} {m}" for one in found if isinstance(one, StudyResult) for s, m in one.values)
     raise UsageError(f"The study has no '{setting}' '{column.measure}'; it has {known}.")
 
 
-def _of_report(report: Report, column: Column) -> Sample:
+def _of_report(report: Report, column: Column) -> RowValues:
     examples = report.examples()
     if column.measure == "accuracy":
-        return Sample((examples.predicted == examples.labels).astype(float), examples.ids)
+        return RowValues((examples.predicted == examples.labels).astype(float), examples.ids)
     summary = report.select(
         column.measure, explanation=column.explanation or None, reference=column.reference or None
     )
     number = _column(examples, summary.metric, summary.measure, summary.explanation, summary.reference)
     if number is not None:
-        return Sample(examples.measures[:, :, number].astype(float), examples.ids)
-    return Sample(np.array(summary.seeds, dtype=float)[:, None], None)  # of the split as a whole
+        return RowValues(examples.measures[:, :, number].astype(float), examples.ids)
+    return RowValues(np.array(summary.seeds, dtype=float)[:, None], None)  # of the split as a whole
 
 
 def _column(

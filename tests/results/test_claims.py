@@ -9,15 +9,15 @@ import pytest
 from scipy import stats
 
 from attnx.registry.experiments import Claim
-from attnx.results.claims import Sample, decide, measured
+from attnx.results.claims import RowValues, decide, measured
 
 ROWS = ["a", "b"]
 
 
-def sample(mean: float, *, seeds: int = 3, n: int = 200, spread: float = 1.0, draw: int = 0) -> Sample:
+def sample(mean: float, *, seeds: int = 3, n: int = 200, spread: float = 1.0, draw: int = 0) -> RowValues:
     values = np.random.default_rng(draw).normal(size=(seeds, n))
     values -= values.mean(1, keepdims=True)  # the mean of every seed is what it is said to be
-    return Sample(mean + spread * values, "the same examples")
+    return RowValues(mean + spread * values, "the same examples")
 
 
 def claim(**form: Any) -> Claim:
@@ -57,17 +57,17 @@ def test_one_seed_decides_nothing() -> None:
 def test_differences_are_paired_on_the_same_examples() -> None:
     """What all rows share, such as hard examples, is no noise of their difference."""
     common = sample(0.0, spread=5.0).values
-    shifted = {("a", "x"): Sample(common, "one"), ("a", "y"): Sample(common + 0.01, "one")}
+    shifted = {("a", "x"): RowValues(common, "one"), ("a", "y"): RowValues(common + 0.01, "one")}
     greater = claim(greater=("y", "x"))
     assert decide(greater, ["a"], shifted).status == "holds"
-    apart = {**shifted, ("a", "y"): Sample(sample(0.01, spread=5.0, draw=1).values, "one")}
+    apart = {**shifted, ("a", "y"): RowValues(sample(0.01, spread=5.0, draw=1).values, "one")}
     assert decide(greater, ["a"], apart).status == "open"
 
 
 def test_other_examples_are_compared_by_the_means_of_seeds() -> None:
     """Then the interval is Student's over seeds."""
-    a = Sample(np.array([[1.0, 3.0], [2.0, 4.0], [2.0, 2.0]]), "these")
-    b = Sample(np.array([[0.0], [1.5], [0.5]]), "those")
+    a = RowValues(np.array([[1.0, 3.0], [2.0, 4.0], [2.0, 2.0]]), "these")
+    b = RowValues(np.array([[0.0], [1.5], [0.5]]), "those")
     found = decide(claim(column="x", higher="a", than="b"), ROWS, {("a", "x"): a, ("b", "x"): b}).compared[0]
     each = np.array([2.0, 1.5, 1.5])  # 2 − 0, 3 − 1.5, 2 − .5
     low, high = stats.t.interval(0.95, 2, each.mean(), stats.sem(each))
@@ -80,9 +80,9 @@ def test_the_other_direction_is_corrected_for_the_number_of_comparisons() -> Non
     rows = [f"row {number}" for number in range(20)]
     values = np.array([[-1.0], [-1.4], [-0.7]])  # below 0 at 95 %, not at 99.75 %
     assert stats.t.interval(0.95, 2, values.mean(), stats.sem(values[:, 0]))[1] < 0
-    alone = {("row 0", "x"): Sample(values, None)}
+    alone = {("row 0", "x"): RowValues(values, None)}
     assert decide(claim(column="x", above=0), rows[:1], alone).status == "does not hold"
-    all_of_them = {**{(row, "x"): Sample(-values, None) for row in rows}, **alone}
+    all_of_them = {**{(row, "x"): RowValues(-values, None) for row in rows}, **alone}
     assert decide(claim(column="x", above=0), rows, all_of_them).status == "open"
 
 
@@ -98,8 +98,8 @@ def test_a_claim_may_be_about_some_rows() -> None:
 
 
 def test_several_runs_are_averaged_seed_by_seed() -> None:
-    of_two = Sample.of_several(
-        [Sample(np.array([[1.0, 3.0], [2.0, 2.0]]), "p"), Sample(np.array([[0.0], [4.0]]), "q")]
+    of_two = RowValues.of_several(
+        [RowValues(np.array([[1.0, 3.0], [2.0, 2.0]]), "p"), RowValues(np.array([[0.0], [4.0]]), "q")]
     )
     assert of_two.values.tolist() == [[1.0], [3.0]]  # (2 + 0) / 2, (2 + 4) / 2
     found = measured("a", "x", of_two, 0.5)
