@@ -12,13 +12,14 @@ mask, True means that a position may be attended to.
 from .drawings import Drawing
 from .importances import ImportanceMethod
 from .metrics import Metric, SplitMetric
-from .models import DeletingModel, InfluencingModel, LayeredModel, Model, NoticedModel
+from .models import ClassNamingModel, DeletingModel, InfluencingModel, LayeredModel, Model, NoticedModel
 from .projections import AttentionProjection
 from .studies import Study
 from .tasks import Task
 
 __all__ = [
     "AttentionProjection",
+    "ClassNamingModel",
     "DeletingModel",
     "Drawing",
     "ImportanceMethod",

@@ -49,3 +49,4 @@ class ImportanceMethod(Protocol):
         Raises:
             DataError: an example cannot be explained.
         """
+        return

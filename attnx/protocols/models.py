@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Protocol, Self
 import torch
 from torch import Tensor, nn
 
+from ..errors import PluginError
 from ..formulas.layers import Layers
 from ..types import Batch, Example, TaskData, Trace
 from .projections import AttentionProjection
@@ -99,7 +100,7 @@ class Model(Protocol):
         Returns:
             Scores [B, L], attention [B, L] and logits [B, C].
         """
-        ...
+        raise PluginError("a model that provides 'decode' must define it")
 
     def reattend(self, trace: Trace, attention: Tensor) -> Tensor:
         """Compute the logits for another attention, without encoding the batch again.
@@ -111,15 +112,15 @@ class Model(Protocol):
         Returns:
             Logits [B, C], or [B, K, C].
         """
-        ...
+        raise PluginError("a model that provides 'reattend' must define it")
 
     def attention_parameters(self) -> Iterable[nn.Parameter]:
         """Give the parameters that make attention; training applies no weight decay to them.
 
         Returns:
-            The parameters.
+            The parameters; by default none.
         """
-        ...
+        return ()
 
     def parameters(self, recurse: bool = True) -> Iterator[nn.Parameter]:
         """See `nn.Module.parameters`."""
@@ -182,6 +183,25 @@ class InfluencingModel(Model, Protocol):
 
         Returns:
             The influence [B, P, L]; that outside the mask is not used.
+        """
+        ...
+
+
+class ClassNamingModel(Model, Protocol):
+    """A trained model that knows the names of its classes.
+
+    It provides "own-classes". Where it is not trained any further, its classes are the labels of the task.
+    """
+
+    def class_names(self, options: Any, data: TaskData) -> Sequence[str]:
+        """Give the names of the classes in the order of the logits.
+
+        Args:
+            options: the options of the model.
+            data: the examples, for a model that has no names for some of its classes.
+
+        Returns:
+            One name for each class.
         """
         ...
 

@@ -19,6 +19,7 @@ from attnx.plugin import (
     Evidence,
     Example,
     Finding,
+    ImportanceMethod,
     Lab,
     Measure,
     Metric,
@@ -65,6 +66,13 @@ class MyModel(nn.Module):
         return Trace.of(batch, embeddings, embeddings.sum(1))
 
 
+class MyMethod(ImportanceMethod):
+    """A method that leaves what is optional to its protocol."""
+
+    def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
+        return trace.attention
+
+
 def my_method(model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
     return trace.attention
 
@@ -80,7 +88,9 @@ def my_projection(scores: Tensor, mask: Tensor) -> Tensor:
 def accepted(net: nn.Module) -> None:
     report = attnx.evaluate("sst", "bilstm-add", metrics="kendall", seeds=range(3))
     attnx.evaluate("sst", ToyModel(), metrics=["kendall", MyMetric(), MyMetric], seeds="0-2")
-    attnx.evaluate(MyTask(), (ToyModel, MyOptions()), explanations=[my_method, "loo"], limit=20)
+    attnx.evaluate(
+        MyTask(), (ToyModel, MyOptions()), explanations=[my_method, MyMethod(), MyMethod, "loo"], limit=20
+    )
     attnx.evaluate(MyTask, ToyModel, projection=my_projection, training={"epochs": 3}, sample="all")
     summary: Summary = report.summaries[0]
     attnx.study(my_study, "sst", limit="train=20,test=10")
