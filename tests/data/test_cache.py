@@ -158,7 +158,7 @@ def test_what_is_being_fetched_is_not_cleared(server: Server, root: Path) -> Non
         deadline = time.monotonic() + 60
         while not (part.exists() and part.stat().st_size > 0) and time.monotonic() < deadline:
             time.sleep(0.01)
-        with pytest.raises(DataError, match="being fetched by another process"):
+        with pytest.raises(DataError, match="Another process is downloading"):
             Cache(root).remove(rows.sources[0])
         fetching.kill()
     assert Cache(root).remove(rows.sources[0]) > 0
@@ -245,7 +245,7 @@ def test_room_is_checked_before_a_download_and_before_unpacking(
         Source(datasets={"rows": told}, cache=root).fetch("rows")
     assert server.asked == []
     free[0] = 50_000
-    with pytest.raises(MachineError, match=r"unpacked, needs about [67].+ kB, and 50 kB are free"):
+    with pytest.raises(MachineError, match=r"unpacked, needs about [67].+ kB, 50 kB are free"):
         Source(datasets={"rows": rows}, cache=root).fetch("rows")
     assert len(server.asked) == 1
     assert [name[-5:] for name in shown(root)] == [".part"]  # what was downloaded is not lost

@@ -116,14 +116,14 @@ def test_a_body_cut_short_is_continued_by_itself(server: Server, part: Path) -> 
 
 
 def test_a_body_that_is_cut_too_often_is_kept_as_a_part(server: Server, part: Path) -> None:
-    with pytest.raises(DataError, match="5000 bytes are kept"):
+    with pytest.raises(DataError, match="5000 bytes are stored"):
         get(source(server.at("/x", ranges(CONTENT, most=1000))), part)
     assert part.read_bytes() == CONTENT[:5000]
 
 
 def test_a_short_body_with_a_length_that_agrees_is_noticed_by_the_size(server: Server, part: Path) -> None:
     url = server.at("/x", whole(CONTENT[:20_000]))
-    with pytest.raises(DataError, match="20000 bytes are kept"):
+    with pytest.raises(DataError, match="20000 bytes are stored"):
         get(source(url, size=len(CONTENT)), part)
 
 
@@ -136,7 +136,7 @@ def test_a_wrong_file_is_refused_and_not_kept(server: Server, part: Path) -> Non
 
 def test_a_body_longer_than_promised_is_cut_off(server: Server, part: Path) -> None:
     seen: list[int] = []
-    with pytest.raises(DataError, match="more than the 30000 bytes expected"):
+    with pytest.raises(DataError, match="more than the expected 30000 bytes"):
         download(source(server.at("/x", whole(CONTENT)), size=30_000), part, seen.append)
     assert max(seen) <= 30_000
     assert not part.exists()
@@ -160,7 +160,7 @@ def test_a_refusal_leaves_the_part_alone(server: Server, part: Path) -> None:
 def test_a_body_that_hangs_is_given_up(server: Server, part: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(downloads, "TIMEOUT", (1.0, 0.2))
     monkeypatch.setattr(downloads, "ATTEMPTS", 2)
-    with pytest.raises(DataError, match=r"no answer in time \(18000 bytes are kept"):
+    with pytest.raises(DataError, match=r"no answer in time \(18000 bytes are stored"):
         get(source(server.at("/x", ranges(CONTENT, most=9000, hang=True))), part)
 
 
@@ -170,7 +170,7 @@ def test_a_body_that_hardly_comes_is_given_up(
     monkeypatch.setattr(downloads, "WINDOW", 0.1)
     monkeypatch.setattr(downloads, "SLOWEST", 10**7)
     monkeypatch.setattr(downloads, "ATTEMPTS", 1)
-    with pytest.raises(DataError, match=r"the server is too slow: \d+ bytes in 0 s \(\d+ bytes are kept"):
+    with pytest.raises(DataError, match=r"the server is too slow: \d+ bytes in 0 s \(\d+ bytes are stored"):
         get(source(server.at("/x", ranges(CONTENT, pause=0.05))), part)
 
 

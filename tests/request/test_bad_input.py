@@ -85,7 +85,7 @@ MISTAKES = [
     ("sdc", "unexpected extra argument"),
     ("--device warp", "Device 'warp' is not available here; use --device auto or cpu."),
     ("--device cuda:99", "Device 'cuda:99' is not available here"),
-    (f"--task sdc-2d:{TINY} --model fcam:focus=oracle", "focus=oracle needs a task that knows a perfect"),
+    (f"--task sdc-2d:{TINY} --model fcam:focus=oracle", "focus=oracle needs a task with a known perfect"),
     (f"--task sdc-2d:{TINY} --model fcam:focus=cnn", "a cnn needs segments that are images"),
     (f"--task sdc-text:{TINY} --model fcam:classifier=cnn", "a cnn needs segments that are images"),
     (f"--task sdc-2d:{TINY} --model fcam:layer=3", "layer=3: the focus network has 2 hidden layers"),
