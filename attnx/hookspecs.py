@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pluggy
 
 if TYPE_CHECKING:
-    from .host.cards import Card
+    from .host.cards import Adapter, Card
 
 GROUP = "attnx"
 hookspec = pluggy.HookspecMarker(GROUP)
@@ -53,6 +53,12 @@ def attnx_studies() -> list[Card]:
 @hookspec
 def attnx_drawings() -> list[Card]:
     """Announce drawings: figures of a trained model on its data."""
+    raise AssertionError("a hook specification is never called")
+
+
+@hookspec
+def attnx_adapters() -> list[Adapter]:
+    """List functions that make a task or a model of objects of other libraries, such as a DataFrame."""
     raise AssertionError("a hook specification is never called")
 
 

@@ -26,9 +26,10 @@ if TYPE_CHECKING:
         did_you_mean,
     )
     from .hookspecs import hookimpl
-    from .host.cards import Card
+    from .host.cards import Adapter, Card
     from .protocols import (
         AttentionProjection,
+        ClassNamingModel,
         DeletingModel,
         Drawing,
         ImportanceMethod,
@@ -64,11 +65,12 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "hookspecs": ("hookimpl",),
-    "host.cards": ("Card",),
+    "host.cards": ("Card", "Adapter"),
     "request.spec": ("Options", "RunSpec", "Choice", "Limit", "Training"),
     "protocols": (
         "Task",
         "Model",
+        "ClassNamingModel",
         "DeletingModel",
         "InfluencingModel",
         "LayeredModel",
@@ -115,10 +117,12 @@ _MODULES = {
 
 __all__ = [  # noqa: RUF022 - grouped as an author looks for them
     "Card",
+    "Adapter",
     "hookimpl",
     "Options",
     "Task",
     "Model",
+    "ClassNamingModel",
     "DeletingModel",
     "InfluencingModel",
     "LayeredModel",

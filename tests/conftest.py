@@ -68,7 +68,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
         package, metadata = site / f"{name}_plugin", site / f"attnx_{name}-{version}.dist-info"
         package.mkdir(parents=True)
         metadata.mkdir()
-        (package / "__init__.py").write_text(f"from attnx.plugin import Card, hookimpl\n{body}\n")
+        (package / "__init__.py").write_text(f"from attnx.plugin import Adapter, Card, hookimpl\n{body}\n")
         for module, text in modules.items():
             (package / f"{module}.py").write_text(text)
         (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: attnx-{name}\nVersion: {version}\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from ..errors import DataError, PluginError
 from ..request.spec import Limit
 from .access import Fetched, Source
+from .labels import with_classes
 
 if TYPE_CHECKING:
     from ..protocols import Task
@@ -22,26 +24,53 @@ ROWS = 4096  # rows of an array that are hashed at once
 __all__ = ["Fetched", "Source", "fingerprints", "load_data"]
 
 
-def load_data(task: Task, source: Source, limit: Limit, *, raw_text: bool = False) -> TaskData:
+def load_data(
+    task: Task,
+    source: Source,
+    limit: Limit,
+    *,
+    raw_text: bool = False,
+    trains: bool = True,
+    classes: Callable[[TaskData], Sequence[str]] | None = None,
+) -> TaskData:
     """Load the data of a task, check it, apply the limit and compute its fingerprint.
 
-    With `raw_text` the examples keep their texts as the files have them, and units are their characters.
+    Args:
+        task: the task.
+        source: where its files are found.
+        limit: the largest number of examples of each split.
+        raw_text: whether examples keep their texts as the files have them, and units are their characters.
+        trains: whether a model is trained on it; if not, only test examples are needed.
+        classes: of a trained model: gives the names of its classes, which become the labels.
     """
     data = task.load(replace(source, raw_text=raw_text))
     if not hasattr(data, "label_names"):
         raise PluginError(f"Task {type(task).__name__} returned a {type(data).__name__}, not TaskData.")
     _check_examples(data, type(task).__name__)
+    if not trains:
+        data = _all_for_test(data)
+    if classes is not None:
+        data = with_classes(data, classes(data))
     limited = replace(
         data,
         train=_cut(data.train, limit.train),
         dev=_cut(data.dev, limit.dev),
         test=_cut(data.test, limit.test),
     )
-    _check(limited, limit)
+    _check(limited, limit, trains)
     if any(example.text is not None for example in limited.test):
         limited = replace(limited, provenance={**limited.provenance, "texts": "as written"})
     whole, trained_on = fingerprints(limited)
     return replace(limited, fingerprint=whole, training_fingerprint=trained_on, source=source)
+
+
+def _all_for_test(data: TaskData) -> TaskData:
+    """All examples in the test split, if it was not the task's authors who divided them."""
+    if not data.divided:
+        return data
+    examples = sorted((*data.train, *data.dev, *data.test), key=lambda example: example.id)
+    told = {key: value for key, value in data.provenance.items() if key != "split"}
+    return replace(data, train=(), dev=(), test=tuple(examples), provenance=told)
 
 
 def _cut(examples: tuple[Example, ...], most: int | None) -> tuple[Example, ...]:
@@ -97,15 +126,15 @@ def _check_kinds(example: Any, of: str) -> None:
         raise PluginError(f"{of}: the units of example '{example.id}' are not a tuple of strings.")
 
 
-def _check(data: TaskData, limit: Limit) -> None:
-    for split in ("train", "dev", "test"):
+def _check(data: TaskData, limit: Limit, trains: bool) -> None:
+    for split in ("train", "dev", "test") if trains else ("test",):
         if not getattr(data, split):
             raise DataError(
                 f"The {split} split has no examples. "
                 "Check the task's files, and its options that filter examples."
             )
     labels = {example.label for example in data.train}
-    if len(labels) < 2:
+    if trains and len(labels) < 2:
         raise DataError(
             f"All training examples have the label '{data.label_names[labels.pop()]}'; a classifier needs "
             f"at least two labels. Check the label column{', or raise --limit' if limit.train else ''}."

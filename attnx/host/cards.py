@@ -18,6 +18,7 @@ CAPABILITIES: Final = {
     "words": "units that are words",
     "rationale": "known important units (a rationale) for every example",
     "query": "a query with every example",
+    "own-classes": "a model that knows the names of its classes",
     "raw-text": "a model that reads texts as their files have them",
     "unseen-words": "a vocabulary that includes words outside the training split",
     "reads-query": "a model that reads the query too",
@@ -58,6 +59,26 @@ class Card:
     recommends: tuple[str, ...] = ()  # the default model of a task, or the default references of a metric
     plain: bool = False  # a metric of the standard set, used if no metric is named
     citation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Adapter:
+    """A function that makes a task or a model of objects of another library.
+
+    `accepts` lists their types as "module:Class", base classes included, so that nothing is imported to find
+    an adapter. `target` and `options` are "module:name" paths; the function is called with the object and, if
+    the adapter takes options, with these.
+    """
+
+    kind: Literal["task", "model"]
+    accepts: tuple[str, ...]
+    target: str
+    options: str = ""
+
+    def fits(self, thing: object) -> bool:
+        """Tell whether an object is of a type that the adapter accepts."""
+        bases = {f"{base.__module__}:{base.__qualname__}" for base in type(thing).__mro__}
+        return not bases.isdisjoint(self.accepts)
 
 
 @dataclass(frozen=True, slots=True)

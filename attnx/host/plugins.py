@@ -9,14 +9,15 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import Any, TypeVar
 
 import pluggy
 
 from .. import hookspecs
 from ..errors import PluginError, UsageError, did_you_mean
-from .cards import Card, Component, Kind
+from .cards import Adapter, Card, Component, Kind
 
+T = TypeVar("T")
 HEAVY = ("torch", "transformers", "scipy", "sklearn", "pandas", "matplotlib")
 SLOW = 0.5  # seconds; every command waits for the imports of plugins
 
@@ -39,6 +40,7 @@ class Plugin:
     distribution: str
     version: str
     components: tuple[Component, ...] = ()
+    adapters: tuple[Adapter, ...] = ()
     registry: str = ""
     failure: str = ""
     slow: str = ""  # why its import is slow, if it is
@@ -79,12 +81,13 @@ def load_plugin(point: EntryPoint, distribution: str, version: str) -> Plugin:
         components = tuple(
             Component(card, kind, point.name, distribution, version)
             for kind, hook in HOOK_OF_KIND.items()
-            for card in _cards(hooks, hook)
+            for card in _listed(hooks, hook, Card)
         )
+        adapters = tuple(_listed(hooks, "attnx_adapters", Adapter))
         registry = "\n".join(_fragments(hooks, "attnx_registry"))
     except PluginError as error:
         return Plugin(point.name, distribution, version, failure=str(error))
-    return Plugin(point.name, distribution, version, components, registry, slow=slow)
+    return Plugin(point.name, distribution, version, components, adapters, registry, slow=slow)
 
 
 def _cost(seconds: float, before: set[str]) -> str:
@@ -104,12 +107,13 @@ def _register(point: EntryPoint) -> Any:
     return manager.hook
 
 
-def _cards(hooks: Any, hook: str) -> Iterator[Card]:
-    for cards in _call(hooks, hook):
-        for card in _attempt(f"hook '{hook}' failed", partial(list, cards)):
-            if not isinstance(card, Card):
-                raise PluginError(f"hook '{hook}' must return a list of attnx.plugin.Card, got {card!r}")
-            yield card
+def _listed(hooks: Any, hook: str, wanted: type[T]) -> Iterator[T]:
+    for found in _call(hooks, hook):
+        for one in _attempt(f"hook '{hook}' failed", partial(list, found)):
+            if not isinstance(one, wanted):
+                name = f"attnx.plugin.{wanted.__name__}"
+                raise PluginError(f"hook '{hook}' must return a list of {name}, got {one!r}")
+            yield one
 
 
 def _fragments(hooks: Any, hook: str) -> Iterator[str]:

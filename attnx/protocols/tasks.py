@@ -6,6 +6,7 @@ from typing import ClassVar, Protocol
 
 from ..data.loading import Source
 from ..data.word_spans import find_in_order
+from ..errors import PluginError
 from ..types import TaskData
 
 
@@ -42,7 +43,7 @@ class Task(Protocol):
         Returns:
             The examples in three splits.
         """
-        ...
+        raise PluginError("a task must define 'sample' to be checked")
 
     def units_of(self, text: str) -> tuple[str, ...]:
         """Split a text that a user gives into units, for a task whose units are words.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
 from ..errors import UsageError
 from ..host.cards import Component, Kind
 from ..host.catalog import Catalog
+from .adapters import adapted
 from .objects import Given
 from .spec import Choice, Options
 
@@ -36,6 +38,14 @@ class Arguments:
         options: dict[str, Any] | Options | None = None
         if _is_class_with_options(thing):
             thing, options = thing
+        elif kind in ("task", "model"):
+            adapter_options: dict[str, Any] = {}
+            held: object = thing
+            if _is_object_with_options(thing):
+                held, adapter_options = thing
+            made = adapted(self.catalog, kind, held, adapter_options)
+            if made is not None:
+                return self._own(kind, _name_of(held), made)
         if isinstance(thing, type):
             component = self._component(kind, thing)
             if component is not None:
@@ -46,10 +56,13 @@ class Arguments:
                 f"'{_name_of(thing)}' belongs to no plugin, so its options are unknown: pass an "
                 "attnx.plugin.Options object instead of a dictionary."
             )
-        name = _name_of(thing)
+        return self._own(kind, _name_of(thing), Given(thing, options))
+
+    def _own(self, kind: Kind, name: str, given: Given) -> Choice:
+        """Keep an object under the name of its class."""
         while (kind, name) in self.objects:  # two objects of one class
             name += "'"
-        self.objects[kind, name] = Given(thing, options)
+        self.objects[kind, name] = given
         return Choice(name=name)
 
     def _component(self, kind: Kind, wanted: type) -> Component | None:
@@ -60,7 +73,13 @@ class Arguments:
 
 
 def _name_of(thing: object) -> str:
-    return thing.__name__ if isinstance(thing, type) else type(thing).__name__
+    """The name of a class or a function, or of the class of an object."""
+    named = thing if isinstance(thing, type) or inspect.isroutine(thing) else type(thing)
+    return str(named.__name__)
+
+
+def _is_object_with_options(thing: object) -> TypeGuard[tuple[object, dict[str, Any]]]:
+    return isinstance(thing, tuple) and len(thing) == 2 and isinstance(thing[1], dict)
 
 
 def _is_class_with_options(thing: object) -> TypeGuard[tuple[type, dict[str, Any] | Options]]:

@@ -111,6 +111,13 @@ class Plan:
         return (*self.trained, *self.tests.methods, *self.tests.metrics)
 
     @property
+    def trains(self) -> bool:
+        """Whether a model is trained: not one that is given trained, nor a pretrained one without epochs."""
+        if self.model.component is None and not isinstance(self.model.given, type):
+            return False
+        return self.training.epochs > 0 or "unseen-words" not in self.model.provides
+
+    @property
     def reads_raw_text(self) -> bool:
         """Whether the model reads texts as their files have them."""
         return "raw-text" in self.model.provides

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
-from ..data.loading import Source, load_data
+from ..data.loading import Source
 from ..disk import check_writable
 from ..errors import DataError
 from ..formulas.deception import rationale_mass
@@ -21,6 +21,7 @@ from ..results.audit import AuditedModel, AuditReport, Case, audit_rows
 from ..results.observations import Key, Measurement
 from ..store.weights import Weights
 from ..types import Example
+from .data_cache import load_data_of
 from .device import choose_device, environment
 from .evaluation_mode import evaluating
 from .global_state import import_components, standard_state
@@ -46,7 +47,7 @@ def carry_out_audit(plan: AuditPlan, source: Source, progress: Progress) -> Audi
     for (task, model), plans in plan.plans.items():
         import_components(plans["honest"].parts)
         honest = plans["honest"]
-        data = load_data(honest.task.make(), source, honest.spec.limit, raw_text=honest.reads_raw_text)
+        data = load_data_of(honest, source)
         examples = len(data.test)
         bench = _Bench(TrainedModels(data, device, weights, progress), plans, task, model)
         measurements, checked = bench.measured(plan.seeds)

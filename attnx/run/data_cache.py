@@ -4,11 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, cast
 
 from ..data.loading import Source, load_data
 from ..request.plan import Plan
 from ..request.spec import canonical_json
 from ..types import TaskData
+
+if TYPE_CHECKING:
+    from ..protocols import ClassNamingModel
+
+
+def load_data_of(plan: Plan, source: Source) -> TaskData:
+    """Load the data of a plan: for a trained model all of it as test examples, with the model's classes."""
+    classes = None
+    if not plan.trains and "own-classes" in plan.model.provides:
+        model = cast("ClassNamingModel", plan.model.make())
+        classes = partial(model.class_names, plan.model.options)
+    return load_data(
+        plan.task.make(),
+        source,
+        plan.spec.limit,
+        raw_text=plan.reads_raw_text,
+        trains=plan.trains,
+        classes=classes,
+    )
 
 
 class DataCache:
@@ -23,7 +44,7 @@ class DataCache:
         key = _key(plan, source)
         if key in self.data:
             return self.data[key]
-        data = load_data(plan.task.make(), source, plan.spec.limit, raw_text=plan.reads_raw_text)
+        data = load_data_of(plan, source)
         if self.most and plan.task.component is not None:
             self.data[key] = data
             while len(self.data) > self.most:
@@ -53,6 +74,8 @@ def _key(plan: Plan, source: Source) -> str:
         plan.spec.limit.model_dump(),
         str(source.directory),
         plan.reads_raw_text,
+        plan.trains,
+        None if plan.trains else plan.model.choice.model_dump(mode="json"),  # whose classes are the labels
     ]
     return canonical_json(asked)
 

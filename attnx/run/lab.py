@@ -10,7 +10,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from ..data.loading import Source, load_data
+from ..data.loading import Source
 from ..host.cards import Kind
 from ..host.catalog import Catalog
 from ..progress import Progress
@@ -23,6 +23,7 @@ from ..results.observations import Measurement
 from ..store.identity import plugins_used, weights_name
 from ..store.weights import Weights, tensors_hash
 from ..types import Batch, Example, Finding, Outputs, TaskData
+from .data_cache import load_data_of
 from .evaluation_mode import evaluating
 from .measuring.attribution import Named, trace_of
 from .measuring.measurement import observe
@@ -245,7 +246,7 @@ class Lab:
     @cached_property
     def _models(self) -> TrainedModels:
         plan = self._plans[self.setting]
-        data = load_data(plan.task.make(), self._source, plan.spec.limit, raw_text=plan.reads_raw_text)
+        data = load_data_of(plan, self._source)
         return TrainedModels(data, self._device, self._weights, self._progress, self._trainer)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import torch
 
-from ..data.loading import Source, load_data
+from ..data.loading import Source
 from ..errors import AttnxWarning, UsageError
 from ..host.catalog import Catalog
 from ..progress import Progress
@@ -23,6 +23,7 @@ from ..results.explanation import Explanation
 from ..results.report import Report
 from ..store.weights import Weights, tensors_hash
 from ..types import Example, TaskData
+from .data_cache import load_data_of
 from .device import choose_device
 from .evaluation_mode import evaluating
 from .explanation import explain_example
@@ -66,7 +67,7 @@ class Run:
     def data(self) -> TaskData:
         """The examples of the task, loaded again."""
         plan = self._plan()
-        return load_data(plan.task.make(), self.source, plan.spec.limit, raw_text=plan.reads_raw_text)
+        return load_data_of(plan, self.source)
 
     def model(self, seed: int | None = None) -> Model:
         """The trained model of a seed, by default the first: from stored weights, or trained again."""

@@ -54,6 +54,7 @@ class TaskData:
         oracle: the scores of a perfect explanation by row [R], if they are known.
         min_count: words that occur less often in train than this are unknown to models.
         provenance: where the data comes from, in words.
+        divided: whether the examples came undivided; then a trained model is tested on all of them.
         notices: what a reader of the report must know about the data, one sentence each.
         fingerprint: a hash of everything; filled in when the data is loaded.
         training_fingerprint: a hash of what training depends on; filled in when the data is loaded.
@@ -68,6 +69,7 @@ class TaskData:
     oracle: np.ndarray[Any, Any] | None = None  # [R]
     min_count: int = 1
     provenance: Mapping[str, str] = field(default_factory=dict)
+    divided: bool = False
     notices: tuple[str, ...] = ()
     fingerprint: str = ""
     training_fingerprint: str = ""

@@ -1,6 +1,6 @@
 """Texts: published datasets of labelled texts, with human rationales or without, and the user's own files."""
 
-from attnx.plugin import Card, hookimpl
+from attnx.plugin import Adapter, Card, hookimpl
 
 JAIN = 'Jain and Wallace, "Attention is not Explanation", NAACL 2019'
 ZHANG = (
@@ -25,6 +25,26 @@ def _task(name: str, target: str, options: str, citation: str = "") -> Card:
         recommends=("bilstm-add",),
         citation=citation,
     )
+
+
+@hookimpl
+def attnx_adapters() -> list[Adapter]:
+    """Texts in memory: a DataFrame, a `datasets` object, or texts and labels."""
+    return [
+        Adapter(
+            "task",
+            accepts=(
+                "pandas.core.frame:DataFrame",
+                "pandas:DataFrame",
+                "datasets.arrow_dataset:Dataset",
+                "datasets.dataset_dict:DatasetDict",
+                "builtins:dict",
+                "builtins:tuple",
+            ),
+            target="attnx_texts.in_memory:task_of",
+            options="attnx_texts.in_memory_options:InMemoryOptions",
+        )
+    ]
 
 
 @hookimpl

@@ -108,6 +108,7 @@ def make_data(
         label_names=tuple(names),
         min_count=options.min_count,
         provenance={**provenance, **_account(pools, options)},
+        divided=ALL in pools and labels is None,
         notices=_notices(pools, options) if raw_text else (),
     )
 
@@ -200,7 +201,7 @@ def _reason_to_drop(row: Row, words: Sequence[str], options: TextOptions, origin
 
 def _found_labels(pools: Mapping[str, _Pool]) -> tuple[str, ...]:
     """The labels of the source that train comes from, by number or by alphabet."""
-    pool = pools.get("train") or pools[ALL]
+    pool = pools.get("train") or next(iter(pools.values()))
     lines: dict[str, int] = {}  # where each label occurs first
     for kept in pool.kept:
         lines.setdefault(kept.label, kept.line)
@@ -231,7 +232,7 @@ def _refuse_two_spellings(lines: Mapping[str, int], origin: str) -> None:
 
 def _present_labels(pools: Mapping[str, _Pool], labels: Labels) -> tuple[str, ...]:
     """The labels that are used; each must have an example to learn from."""
-    pool = pools.get("train") or pools[ALL]
+    pool = pools.get("train") or next(iter(pools.values()))
     found = {kept.label for kept in pool.kept}
     if not labels.used:
         return tuple(name for name in labels.known if name in found)

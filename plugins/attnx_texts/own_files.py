@@ -51,10 +51,11 @@ class _OwnFiles(Task):
         given = {split: path for split, path in splits.items() if path is not None}
         if options.file is not None and not given:
             return {ALL: options.file}
-        if options.file is not None or not {"train", "test"} <= given.keys():
+        if options.file is not None or "test" not in given:
             raise UsageError(
                 f"Task '{self.name}' needs {self.name}:file=PATH, which it divides, or "
-                f"{self.name}:train=PATH,test=PATH, with dev=PATH or without."
+                f"{self.name}:train=PATH,test=PATH, with dev=PATH or without. For a model that is trained "
+                "already, test=PATH is enough."
             )
         return given
 

@@ -11,7 +11,7 @@ import pytest
 
 from attnx import hookspecs
 from attnx.errors import PluginError, UsageError
-from attnx.host.cards import KINDS
+from attnx.host.cards import KINDS, Adapter
 from attnx.host.catalog import Catalog
 from attnx.host.plugins import HOOK_OF_KIND, Plugin
 from attnx.request.resolve import resolve
@@ -40,6 +40,7 @@ def returning(hook: str, value: str) -> str:
 
 
 FRAGMENT = "schema: 1\nmodels:\n  fcam-tiny: {model: fcam, summary: A tiny one., options: {width: 2}}\n"
+ADAPTER = Adapter("task", ("fresh_plugin.code:Box",), "fresh_plugin.code:task_of")
 USES: dict[str, Callable[[Catalog], bool]] = {
     "attnx_tasks": lambda catalog: catalog.find("task", "fresh").plugin == "fresh",
     "attnx_models": lambda catalog: catalog.find_model("fresh")[0].plugin == "fresh",
@@ -48,6 +49,7 @@ USES: dict[str, Callable[[Catalog], bool]] = {
     "attnx_metrics": lambda catalog: catalog.find("metric", "fresh").plugin == "fresh",
     "attnx_studies": lambda catalog: catalog.find("study", "fresh").plugin == "fresh",
     "attnx_drawings": lambda catalog: catalog.find("drawing", "fresh").plugin == "fresh",
+    "attnx_adapters": lambda catalog: [p.name for p in catalog.plugins if ADAPTER in p.adapters] == ["fresh"],
     "attnx_registry": lambda catalog: catalog.find_model("fcam-tiny")[0].name == "fcam",
 }
 
@@ -70,8 +72,11 @@ def test_every_hook_is_documented_and_tested_here() -> None:
 
 @pytest.mark.parametrize("hook", USES)
 def test_what_a_hook_announces_is_in_the_catalog(hook: str, install: Install) -> None:
-    body = returning(hook, repr(FRAGMENT)) if hook == "attnx_registry" else announcing(hook, "fresh")
-    install("fresh", body)
+    bodies = {
+        "attnx_registry": returning(hook, repr(FRAGMENT)),
+        "attnx_adapters": returning(hook, f"[{ADAPTER!r}]"),
+    }
+    install("fresh", bodies.get(hook, announcing(hook, "fresh")))
     assert USES[hook](Catalog.installed())
 
 

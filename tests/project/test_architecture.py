@@ -31,7 +31,7 @@ def test_unknown_public_name_is_an_attribute_error():
 def test_every_hook_is_documented_for_plugin_authors():
     guide = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
     hooks = [name for name in vars(hookspecs) if name.startswith("attnx_")]
-    assert len(hooks) == 8
+    assert len(hooks) == 9
     for hook in hooks:
         assert f"`{hook}`" in guide
 

@@ -126,7 +126,7 @@ def test_runs_that_cannot_be_written_are_refused_before_anything_is_computed(
     def compute(*_: Any) -> None:
         raise AssertionError("the run was computed")
 
-    monkeypatch.setattr("attnx.run.evaluation.run", compute)
+    monkeypatch.setattr("attnx.run.evaluation.compute_report", compute)
     (tmp_path / "file").write_text("not a folder")
     said = refuse(USAGE, "evaluate", "--out", str(tmp_path / "file" / "runs"))
     assert said.startswith(f"Cannot write to '{tmp_path}/file/runs': ")

@@ -60,8 +60,8 @@ def test_objects_that_declare_nothing_have_the_defaults(tmp_path: Any) -> None:
         Plain(), Model, projection=halves, metrics=[Largest()], explanations=[backwards, "attention"],
         training={"epochs": 1},
     )  # fmt: skip
-    assert report.labels["projection"] == "function"
-    assert report.select("largest", explanation="function").mean < 0
+    assert report.labels["projection"] == "halves"
+    assert report.select("largest", explanation="backwards").mean < 0
 
 
 def test_classes_of_plugins_are_their_components() -> None:

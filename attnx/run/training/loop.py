@@ -50,6 +50,9 @@ def train(
     does not show, it is the lowest dev loss including the penalty. Frozen parameters stay as they are.
     Without an objective the loss is `loss`. With a checkpoint, training that was interrupted continues.
     """
+    if not data.train and not training.epochs:
+        model.eval()
+        return TrainingRecord(course=(), best_epoch=0)
     precision = Precision.of(training.precision, device, cast("nn.Module", model))
     split = Split(model, data.train, device)
     dev = [batch for _, batch in batches(Split(model, data.dev, device))]

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attnx.plugin import Card
 from rationale_loading import CARDS, SHARED, error, everything, load, make, marked, write_lines
 
+from attnx.plugin import Card
 from attnx.request.spec import Options
 
 
