@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-browser test-slow fuzz lint types bench growth lock install-locked licences audit clean
+.PHONY: demo test test-browser test-portable test-slow fuzz lint types bench growth lock install-locked licences audit clean
 
 demo: $(READY)
 	$(BIN)/attnx evaluate --task rotten-tomatoes --model bilstm-add --limit train=4000,dev=500,test=400
@@ -15,6 +15,19 @@ test: lint types
 test-browser: $(READY)
 	command -v chromium || (apt-get update --quiet && apt-get install --yes --quiet chromium)
 	OMP_NUM_THREADS=1 $(BIN)/pytest tests/views/test_in_a_browser.py
+
+# What rests on floating point, as older and other x86 processors compute it, and with two threads.
+PORTABLE := tests/formulas tests/plugins tests/results tests/testing tests/wrapping $(addprefix tests/run/test_,\
+	devices.py evaluation.py measuring.py precision.py score_keeper.py shards.py splits.py training.py \
+	training_goes_on.py)
+PROCESSORS := ATEN_CPU_CAPABILITY=default,ONEDNN_MAX_CPU_ISA=SSE41 ATEN_CPU_CAPABILITY=avx2,ONEDNN_MAX_CPU_ISA=AVX2 \
+	MKL_CBWR=COMPATIBLE OMP_NUM_THREADS=2
+test-portable: $(READY)
+	set -e; for settings in $(PROCESSORS); do \
+		echo "== $$settings"; \
+		env OMP_NUM_THREADS=1 $$(echo $$settings | tr , ' ') $(BIN)/pytest -q -n 2 -m "not slow" $(PORTABLE); \
+	done
+	$(BIN)/pytest -q -m slow tests/run/test_processors.py
 
 test-slow: $(READY)
 	$(BIN)/pytest -m slow

@@ -12,6 +12,7 @@ import pytest
 for variable in ("ATTNX_DATA", "ATTNX_HOME", "ATTNX_OFFLINE", "ATTNX_REGISTRY", "ATTNX_WITHOUT"):
     os.environ.pop(variable, None)
 
+THREADS = os.environ.get("OMP_NUM_THREADS", "1")  # of this process and of those that it starts
 Cli = Callable[..., tuple[int, str, str]]
 Install = Callable[..., Path]
 
@@ -22,15 +23,15 @@ def _home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("attnx-home")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ATTNX_HOME", str(folder))
-        patch.setenv("OMP_NUM_THREADS", "1")
+        patch.setenv("OMP_NUM_THREADS", THREADS)
         yield folder
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _one_thread() -> None:
+def _threads() -> None:
     import torch
 
-    torch.set_num_threads(1)
+    torch.set_num_threads(int(THREADS))
 
 
 @pytest.fixture
