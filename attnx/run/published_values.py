@@ -1,4 +1,4 @@
-"""Which published value stands beside ours: one of the same task, model and projection."""
+"""Which published value is shown next to ours: one of the same task, model and projection."""
 
 from __future__ import annotations
 

@@ -72,9 +72,7 @@ class Runs:
     def folder(self, fingerprint: str) -> Path:
         return self.root / fingerprint
 
-    def write(
-        self, report: Report, examples: Examples | None = None, catalog: Catalog | None = None
-    ) -> Path:
+    def write(self, report: Report, examples: Examples | None = None, catalog: Catalog | None = None) -> Path:
         """Write a run; its page describes the components of the catalog, by default all installed ones."""
         final = self.folder(report.fingerprint)
         with written_aside(final) as folder:

@@ -43,7 +43,7 @@ def unique_ids(task: Task) -> None:
 
 @law("task")
 def one_per_unit(task: Task) -> None:
-    """A rationale and feature rows have one entry per unit."""
+    """The rationale (marked units) and the feature rows have one entry per unit."""
     for example in _examples(task):
         for name, values in (("rationale", example.rationale), ("rows", example.rows)):
             fits = values is None or len(values) == len(example.units)

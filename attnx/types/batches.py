@@ -49,7 +49,7 @@ class Batch:
             examples: the examples.
             inputs: ids, or rows of `TaskData.features` [B, L].
             mask: True for positions that may be attended to [B, L].
-            unit_index: the place of each column in `Example.units` [B, L], -1 for columns that are no unit.
+            unit_index: the place of each column in `Example.units` [B, L], -1 for columns without a unit.
             lengths: how many columns are in use, special ones included [B].
             query: ids of the question [B, Q].
 

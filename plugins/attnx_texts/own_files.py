@@ -96,7 +96,7 @@ class JsonlFiles(_OwnFiles):
 class MarkedJsonlFiles(_OwnFiles):
     """Your own texts with the words that people marked: JSON-lines files, as for `jsonl`.
 
-    A text without marks is no error: metrics that need them leave it out and count it.
+    A text without marks is not an error: metrics that need them leave it out and count it.
     """
 
     provides = ("words", "rationale")

@@ -29,7 +29,7 @@ class Stack:
     attentions: Modules  # one for each layer; a module may serve several
     outputs: Modules  # the linear map that mixes the heads of each layer
     blocks: Modules  # the layers themselves, where they can be told apart
-    extra: int = -1  # what a block gives beside its states in a tuple; -1: states alone
+    extra: int = -1  # what a block gives in addition to its states in a tuple; -1: states alone
     last: Modules = ()  # the part of the last block after which its first position alone is read, if there is
 
     def __len__(self) -> int:
@@ -155,7 +155,7 @@ def _blocks(network: nn.Module, attentions: Sequence[nn.Module]) -> Modules:
 
 
 def _extra(blocks: Sequence[nn.Module], call: Callable[[], Any]) -> int:
-    """How many things the last block gives beside its states; -1 where it gives no tuple."""
+    """How many things the last block gives in addition to its states; -1 where it gives no tuple."""
     given: list[Any] = []
     with ExitStack() as stack:
         for block in blocks[-1:]:

@@ -27,7 +27,7 @@ def read_table(
 ) -> RowStream:
     """Rows of a table with a header; `only` gives values that other columns must have.
 
-    Where `options` of a task name the columns, one that is missing is told with its option.
+    Where `options` of a task name the columns, an error names the option of a missing one.
     """
     with closing(_records(path, delimiter_of(path, delimiter))) as cells:
         first = next(cells, None)

@@ -22,7 +22,7 @@ _NAME = re.compile(
 
 
 def find_split_files(folder: Path, prefix: str, kinds: tuple[str, ...]) -> tuple[str, dict[str, Path]]:
-    """The prefix that is used and the file of each split; "auto" is no prefix, or else the original's.
+    """The prefix and the file of each split; "auto" tries without a prefix, then the original one.
 
     No file at all gives no splits; files that do not make a whole are an error.
     """
