@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, Field, ValidationError
 
 from ..errors import UsageError
 from ..host.catalog import Catalog
+from .option_text import write_options
 from .parsing import parse_seeds, read_fields
 from .plan import Plan
 from .resolve import resolve
@@ -103,7 +104,7 @@ class SweepPlan:
 
 
 def _training(spec: RunSpec) -> str:
-    return ",".join(f"{key}={value}" for key, value in spec.training.items())
+    return write_options(spec.training)
 
 
 def _title(spec: RunSpec) -> str:

@@ -17,6 +17,7 @@ from pydantic import (
 )
 
 from ..errors import UsageError, did_you_mean
+from .option_text import read_options, write_options
 
 
 class Options(BaseModel):
@@ -62,30 +63,19 @@ class Choice(Options):
 
     @classmethod
     def parse(cls, text: str) -> Choice:
-        """Read NAME or NAME:key=value,key=value."""
+        """Read NAME or NAME:key=value,key=value; a value with a comma is in double quotes."""
         name, _, rest = text.partition(":")
         if name.strip().endswith(".py"):
             raise UsageError(
                 f"'{text}' is a file, not the name of a component. Use objects of your own in Python: "
                 "attnx.evaluate(task, model)."
             )
-        options: dict[str, Any] = {}
-        for item in filter(None, rest.split(",")):
-            key, equals, value = item.partition("=")
-            if not equals or not key.strip():
-                raise UsageError(
-                    f"Cannot read '{item}' in '{text}'. Write options as NAME:key=value,key=value."
-                )
-            if key.strip() in options:
-                raise UsageError(f"Option '{key.strip()}' is given twice in '{text}'.")
-            options[key.strip()] = value.strip()
-        return cls(name=name.strip(), options=options)
+        return cls(name=name.strip(), options=read_options(rest, text))
 
     @property
     def label(self) -> str:
         """The choice as a person would type it."""
-        options = ",".join(f"{key}={value}" for key, value in self.options.items())
-        return f"{self.name}:{options}" if options else self.name
+        return f"{self.name}:{write_options(self.options)}" if self.options else self.name
 
 
 def _choice(value: Any) -> Any:

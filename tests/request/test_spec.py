@@ -23,7 +23,7 @@ from attnx.request.spec import (
 )
 
 NAMES = st.text("abcdefghij-", min_size=1).filter(str.strip)
-VALUES = st.text(st.characters(blacklist_characters=",", blacklist_categories=["Cs", "Cc"])).map(str.strip)
+VALUES = st.text() | st.text('", =:+\n\\a')
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
@@ -43,16 +43,39 @@ JSON = st.recursive(
         ("fcam:width=5,", "fcam", {"width": "5"}),
         ("csv:file=/a:b=c", "csv", {"file": "/a:b=c"}),
         ("fcam:width=", "fcam", {"width": ""}),
+        ('csv:file="a,b.csv"', "csv", {"file": "a,b.csv"}),
+        ('csv:file= "a, b.csv" , label=x', "csv", {"file": "a, b.csv", "label": "x"}),
+        ('csv:file=" a",label="say ""no"", twice"', "csv", {"file": " a", "label": 'say "no", twice'}),
+        ('csv:delimiter=",",file=C:\\a\\b.csv', "csv", {"delimiter": ",", "file": "C:\\a\\b.csv"}),
+        ('csv:file=5" disk.csv', "csv", {"file": '5" disk.csv'}),
+        ('csv:file=""', "csv", {"file": ""}),
     ],
 )
 def test_a_choice_is_read(text: str, name: str, options: dict[str, str]) -> None:
     assert Choice.parse(text) == Choice(name=name, options=options)
 
 
-@pytest.mark.parametrize("text", ["fcam:width", "fcam:=5", "fcam:width=5,mlp", "fcam:width=5,width=6"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "fcam:width", "fcam:=5", "fcam:width=5,mlp", "fcam:width=5,width=6",
+        'csv:file="a,b', 'csv:file="a"b,c', 'csv:file="',
+    ],
+)  # fmt: skip
 def test_a_choice_that_cannot_be_read_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match=f"in '{text}'"):
         Choice.parse(text)
+
+
+def test_a_comma_without_quotes_is_refused_with_the_quotes_that_it_needs() -> None:
+    with pytest.raises(UsageError) as refused:
+        Choice.parse("csv:file=a,b.csv")
+    assert str(refused.value) == (
+        "Cannot read 'b.csv' in 'csv:file=a,b.csv'. Write options as NAME:key=value,key=value. "
+        "A value with a comma must be in double quotes: 'key=\"a,b\"'."
+    )
+    with pytest.raises(UsageError, match="Cannot read 'file=\"a,b' in"):
+        Choice.parse('csv:file="a,b')
 
 
 @given(NAMES, st.dictionaries(NAMES, VALUES))
@@ -64,6 +87,8 @@ def test_a_label_reads_back_as_the_same_choice(name: str, options: dict[str, str
 def test_a_label_is_what_a_person_would_type() -> None:
     assert Choice(name="softmax").label == "softmax"
     assert Choice(name="fcam", options={"width": 5, "focus": "mlp"}).label == "fcam:width=5,focus=mlp"
+    assert Choice(name="csv", options={"file": "a,b.csv"}).label == 'csv:file="a,b.csv"'
+    assert Choice(name="cnn", options={"kernels": (1, 3)}).label == "cnn:kernels=1+3"
 
 
 # Seeds and limits.
