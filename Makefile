@@ -45,6 +45,7 @@ lint: $(READY)
 
 types: $(READY)
 	$(BIN)/mypy
+	$(BIN)/mypy --config-file tests/mypy.ini
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks

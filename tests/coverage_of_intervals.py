@@ -132,8 +132,8 @@ def main() -> None:
     print("\n| seeds | lowest | highest |\n| --- | --- | --- |", flush=True)
     found = {world: coverage(world, new, 4000) for world in worlds()}
     for seeds in (2, 3, 5, 10):
-        ours = {world: rate for world, (rate, _) in found.items() if world.seeds == seeds}
-        print(f"| {seeds} | {min(ours.values()):.3f} | {max(ours.values()):.3f} |")
+        rates = [rate for world, (rate, _) in found.items() if world.seeds == seeds]
+        print(f"| {seeds} | {min(rates):.3f} | {max(rates):.3f} |")
     print("\n| values | seeds | effects | 20 texts | 30 | 100 | 400 |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     errors = {world: family_error(world, 4000) for world in families()}

@@ -30,9 +30,9 @@ def pack(path: Path, kind: str, members: list[tuple[str, bytes]]) -> Path:
     else:
         with tarfile.open(path, "w:gz") as archive:
             for name, content in members:
-                entry = tarfile.TarInfo(name)
-                entry.size = len(content)
-                archive.addfile(entry, io.BytesIO(content))
+                member = tarfile.TarInfo(name)
+                member.size = len(content)
+                archive.addfile(member, io.BytesIO(content))
     return path
 
 

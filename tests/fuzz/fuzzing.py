@@ -23,7 +23,7 @@ CORPUS = Path(os.environ.get("FUZZ_CORPUS", Path(__file__).parents[2] / ".fuzz")
 TARGETS: list[str] = []  # in all files, once they are collected
 
 
-class Over(pytest.skip.Exception):
+class Over(pytest.skip.Exception):  # type: ignore[name-defined]
     """The time of a target is over."""
 
 

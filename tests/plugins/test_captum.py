@@ -22,7 +22,7 @@ from attnx.request.resolve import resolve
 from attnx.request.spec import Choice, RunSpec
 from attnx.run.evaluation_mode import evaluating
 from attnx.run.measuring.attribution import Named, attribute, trace_of
-from attnx.testing import ToyModel, check, toy_data
+from attnx.testing import ToyModel, assert_conforms, toy_data
 from attnx_captum import attnx_importances
 from attnx_captum.output import baseline_of
 
@@ -228,7 +228,7 @@ def test_results_are_independent_of_batch_order_and_padding(name: str, make: str
     Integrated gradients pass enough points for that to happen on some processors.
     """
     model, data = MODELS[make]()
-    model.double()
+    model.double()  # type: ignore[attr-defined]
     subject = method(name, **FEW.get(name, {}))
     _, together = explain(model, data.test, subject)
     _, backwards = explain(model, data.test[::-1], subject)
@@ -256,7 +256,7 @@ def test_another_seed_gives_other_draws_and_global_generators_are_untouched(name
 
 @pytest.mark.parametrize("name", WITH_BASELINE)
 def test_laws(name: str) -> None:
-    check("importance", method(name, baseline="mean", absolute=True))
+    assert_conforms("importance", method(name, baseline="mean", absolute=True))
 
 
 def test_deeplift_is_refused_for_a_model_that_does_not_declare_the_rescale_rule() -> None:

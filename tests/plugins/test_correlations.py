@@ -9,7 +9,7 @@ from scipy import stats
 
 from attnx.formulas import Randomness
 from attnx.plugin import Evidence, Example, Importance
-from attnx.testing import ToyModel, check
+from attnx.testing import ToyModel, assert_conforms
 from attnx_agreement.kendall import Kendall
 from attnx_agreement.kendall_topk import KendallTopK
 from attnx_agreement.options import KendallTopKOptions, WeightedKendallOptions
@@ -74,7 +74,7 @@ def test_topk_of_all_units_is_kendall(cases):
 
 
 def test_laws():
-    check("metric", KendallTopK(KendallTopKOptions(k=2)))
+    assert_conforms("metric", KendallTopK(KendallTopKOptions(k=2)))
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])

@@ -7,7 +7,7 @@ import torch
 
 import attnx
 from attnx.plugin import Source, UsageError
-from attnx.testing import check
+from attnx.testing import assert_conforms
 from attnx.testing.toy import ToySoftmax
 from attnx_sdc.digits import Digits
 from attnx_sdc.error_modes import ErrorMode1
@@ -41,7 +41,7 @@ def build(task, **options):
 
 @pytest.mark.parametrize(("task", "options"), BUILDS, ids=str)
 def test_every_build_passes_the_conformance_tests(task, options):
-    check("model", build(task, **options), DATA[task])
+    assert_conforms("model", build(task, **options), DATA[task])
 
 
 def test_linear_model_is_its_formula():

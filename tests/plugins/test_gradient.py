@@ -14,7 +14,7 @@ from attnx.formulas import Randomness
 from attnx.plugin import Batch, Example, Options, Trace
 from attnx.run.evaluation_mode import evaluating
 from attnx.run.measuring.attribution import Named, attribute, trace_of
-from attnx.testing import ToyModel, check, toy_data
+from attnx.testing import ToyModel, assert_conforms, toy_data
 from attnx_gradient.gradient import Gradient
 from attnx_gradient.options import GradientOptions
 from attnx_sdc.fcam import Fcam
@@ -192,4 +192,4 @@ def test_unknown_choice_is_refused() -> None:
 @every_option
 def test_laws(of: str, reduce: str, attention: str) -> None:
     options: Options = GradientOptions(of=of, reduce=reduce, attention=attention)  # type: ignore[arg-type]
-    check("importance", Gradient(options))  # type: ignore[arg-type]
+    assert_conforms("importance", Gradient(options))  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ from torch import Tensor
 from attnx.formulas import attention_without, chunks
 from attnx.plugin import AttentionProjection, Example, ImportanceMethod, Model, Trace
 from attnx.run.evaluation_mode import evaluating
-from attnx.testing import ToyModel, check, toy_data
+from attnx.testing import ToyModel, assert_conforms, toy_data
 from attnx_erasure.hidden_loo import HiddenLeaveOneOut
 from attnx_erasure.options import HiddenLeaveOneOutOptions
 from attnx_gradient.attention_gradient import AttentionGradient
@@ -244,7 +244,7 @@ METHODS: dict[str, ImportanceMethod] = {
 
 @pytest.mark.parametrize("name", ["gradient-hidden fixed", "loo-hidden average"])
 def test_laws(name: str) -> None:
-    check("importance", METHODS[name])
+    assert_conforms("importance", METHODS[name])
 
 
 @every_model

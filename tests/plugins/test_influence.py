@@ -18,7 +18,7 @@ from attnx.formulas import Randomness, chunks
 from attnx.plugin import Batch, Evidence, Example, Importance, Model, TaskData, Trace
 from attnx.run.evaluation_mode import evaluating
 from attnx.run.measuring.attribution import Named, attribute, trace_of
-from attnx.testing import ToyModel, check, toy_data
+from attnx.testing import ToyModel, assert_conforms, toy_data
 from attnx_encoders import lstm_influence as fast_path
 from attnx_encoders.lstm_influence import lstm_influence
 from attnx_influence.contextualisation import Contextualisation
@@ -280,4 +280,4 @@ def test_encoders_that_read_units_separately_do_not_contextualise(name: str, alo
 
 
 def test_laws() -> None:
-    check("importance", InfluenceOnStates(InfluenceOptions(weight="attention")))
+    assert_conforms("importance", InfluenceOnStates(InfluenceOptions(weight="attention")))

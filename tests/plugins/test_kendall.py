@@ -16,7 +16,7 @@ from torch import Tensor
 from attnx.formulas import Randomness, chunks, weighted_tau
 from attnx.plugin import Batch, Evidence, Example, Importance
 from attnx.run.measuring.attribution import trace_of
-from attnx.testing import ToyModel, check
+from attnx.testing import ToyModel, assert_conforms
 from attnx_agreement.kendall import Kendall, agreement
 from attnx_agreement.options import WeightedKendallOptions
 from attnx_agreement.pairs import count_pairs
@@ -193,7 +193,7 @@ def test_padding_would_change_tau_and_is_ignored() -> None:
     padded = [np.pad(scores, ((0, 0), (0, 10))) for scores in (x, y)]
     mask = np.pad(np.ones(x.shape, dtype=bool), ((0, 0), (0, 10)))
     alone, *_ = agreement(x, y, np.ones(x.shape, dtype=bool))
-    masked, *_ = agreement(*padded, mask)
+    masked, *_ = agreement(*padded, mask)  # type: ignore[call-arg]
     careless = [scipy.stats.kendalltau(a, b).statistic for a, b in zip(*padded, strict=True)]
     assert np.mean(alone) == pytest.approx(0, abs=0.02)
     assert np.mean(careless) == pytest.approx(0.51, abs=0.02)
@@ -288,7 +288,7 @@ def test_a_dominant_weight_leaves_the_weighted_tau_exact() -> None:
 
 
 def test_laws() -> None:
-    check("metric", WeightedKendall(HYPERBOLIC))
+    assert_conforms("metric", WeightedKendall(HYPERBOLIC))
 
 
 def test_announcing_and_using_kendall_imports_neither_scipy_nor_numba() -> None:

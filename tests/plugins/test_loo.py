@@ -12,7 +12,7 @@ from attnx.formulas import Randomness, chunks
 from attnx.plugin import Batch, Example, Model, TaskData, Trace
 from attnx.run.evaluation_mode import evaluating
 from attnx.run.measuring.attribution import Named, attribute, trace_of
-from attnx.testing import ToyModel, check, toy_data
+from attnx.testing import ToyModel, assert_conforms, toy_data
 from attnx_encoders.mlp import Mlp
 from attnx_encoders.options import SequenceOptions
 from attnx_erasure.loo import LeaveOneOut
@@ -232,7 +232,7 @@ def test_a_confident_model_still_distinguishes_units() -> None:
 @pytest.mark.parametrize("baseline", ["zero", "mean"])
 @pytest.mark.parametrize("of", ["target", "average"])
 def test_laws(variant: str, baseline: str, of: str) -> None:
-    check("importance", LeaveOneOut(LeaveOneOutOptions(variant=variant, baseline=baseline, of=of)))  # type: ignore[arg-type]
+    assert_conforms("importance", LeaveOneOut(LeaveOneOutOptions(variant=variant, baseline=baseline, of=of)))  # type: ignore[arg-type]
 
 
 def test_deleting_units_without_attention_changes_nothing() -> None:

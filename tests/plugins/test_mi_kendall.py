@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 import attnx
-from attnx.testing import check
+from attnx.testing import assert_conforms
 from attnx_information import mi_kendall
 from attnx_information.kmeans import Clusters, Space
 from attnx_information.mi_kendall import MiKendall
@@ -243,7 +243,7 @@ def test_curves_have_a_point_for_every_rank() -> None:
 
 
 def test_laws() -> None:
-    check("metric", MiKendall(MiKendallOptions(clusters="paper")))
+    assert_conforms("metric", MiKendall(MiKendallOptions(clusters="paper")))
 
 
 def test_report_has_the_verdict_and_its_curves() -> None:

@@ -9,7 +9,7 @@ from attnx.host.catalog import Catalog
 from attnx.plugin import ImportanceMethod
 from attnx.request.resolve import find_part
 from attnx.request.spec import Choice
-from attnx.testing import check
+from attnx.testing import assert_conforms
 
 
 def method(text: str) -> ImportanceMethod:
@@ -30,7 +30,7 @@ def test_jain_and_wallace_by_name(name: str, spelled: str, usual: str) -> None:
     assert torch.equal(found, same)
     if name == "gradient-jw":  # of two classes, every change of one is a change of the other
         assert not torch.allclose(found, other, atol=1e-3)
-    check("importance", method(name))
+    assert_conforms("importance", method(name))
 
 
 def test_only_the_chosen_kind_of_adversary_is_trained() -> None:

@@ -12,7 +12,7 @@ from sklearn.metrics import average_precision_score, f1_score
 from attnx.formulas import Randomness
 from attnx.plugin import Evidence, Example, Importance, UsageError
 from attnx.request.spec import validate_options
-from attnx.testing import ToyModel, check
+from attnx.testing import ToyModel, assert_conforms
 from attnx_plausibility.options import PlausibilityOptions
 from attnx_plausibility.plausibility import Plausibility
 from attnx_plausibility.spans import span_f1
@@ -170,7 +170,7 @@ def test_a_fraction_is_a_share_of_the_units_of_each_example():
 
 @pytest.mark.parametrize("options", [{"fraction": 0.3}, {"overlap": 1.0}])
 def test_it_passes_the_conformance_tests_of_metrics(options):
-    check("metric", Plausibility(PlausibilityOptions(**options)))
+    assert_conforms("metric", Plausibility(PlausibilityOptions(**options)))
 
 
 @pytest.mark.parametrize(("option", "value"), [("fraction", "1.5"), ("overlap", "0.4"), ("overlap", "2")])

@@ -16,7 +16,8 @@ from attnx.host.cards import Component
 from attnx.host.catalog import Catalog
 from attnx.plugin import DataError, Example, UsageError
 from attnx.request.spec import validate_options
-from attnx.testing import ToyModel, check, check_component, toy_data
+from attnx.testing import ToyModel, assert_conforms, toy_data
+from attnx.testing.checking import check_component
 from attnx_baselines import attnx_importances
 from attnx_baselines.options import PrecomputedOptions
 from attnx_baselines.precomputed import Precomputed
@@ -72,7 +73,7 @@ def test_every_unit_gets_the_score_of_its_own_position(write: Write, make: str, 
 
 
 def test_laws(tmp_path: Path) -> None:
-    check("importance", precomputed(write_jsonl(tmp_path, scores_of(toy_data().test))))
+    assert_conforms("importance", precomputed(write_jsonl(tmp_path, scores_of(toy_data().test))))
 
 
 def test_ids_are_compared_as_text_and_empty_lines_are_passed_over(tmp_path: Path) -> None:
@@ -200,7 +201,7 @@ def test_options_are_those_of_the_bytes_so_that_a_changed_file_is_another_run(tm
 
 def test_a_component_that_needs_options_is_reported_as_not_checked() -> None:
     component = Component(CARD, "importance", "baselines", "attnx", "0")
-    verdicts = list(check_component(Catalog(()), component))
+    verdicts = check_component(Catalog(()), component).laws
     assert not any(verdict.failure for verdict in verdicts)
     assert str(verdicts[0]).endswith(" ok")
     assert len(verdicts) > 1

@@ -13,7 +13,7 @@ from attnx.plugin import DataError, Example, Source, TaskData
 from attnx.registry.schema import read_registry
 from attnx.request.resolve import find_part
 from attnx.request.spec import Choice
-from attnx.testing import check
+from attnx.testing import assert_conforms
 from attnx_questions.babi import BabiOne, BabiTwo
 from attnx_questions.generated import DROPS, PLACES, TAKES, GeneratedStories
 from attnx_questions.options import BabiOptions, GeneratedOptions
@@ -173,7 +173,7 @@ def test_another_seed_gives_other_stories_and_the_same_seed_the_same() -> None:
 
 
 def test_generated_stories_pass_the_conformance_tests() -> None:
-    check("task", GeneratedStories(GeneratedOptions(facts=3)))
+    assert_conforms("task", GeneratedStories(GeneratedOptions(facts=3)))
 
 
 @pytest.mark.parametrize("name", ["esnli", "hatexplain", "eraser-movies", "babi-1", "babi-generated"])

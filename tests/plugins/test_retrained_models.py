@@ -18,7 +18,7 @@ from trainers import never
 from attnx.host.catalog import Catalog
 from attnx.plugin import UsageError
 from attnx.run.lab import Lab
-from attnx.testing import ToyModel, check, toy_data
+from attnx.testing import ToyModel, assert_conforms, toy_data
 from attnx_retraining.adversary import Away, frozen, kl_divergence, unfrozen
 from attnx_retraining.guided import Guided
 from attnx_retraining.options import AdversarialModelOptions, AdversaryOptions, GuidedMlpOptions
@@ -34,10 +34,10 @@ def catalog() -> Catalog:
 
 
 def test_guided_models_pass_the_conformance_tests() -> None:
-    check("model", Guided(build("mlp"), build("bilstm"), toy_data()), toy_data())
-    check("model", Guided(ToyModel(), ToyModel(), toy_data()), toy_data())
-    han = [build("han", sentence_data(), words=kind) for kind in ("gru", "conv")]
-    check("model", Guided(*han, sentence_data()), sentence_data())
+    assert_conforms("model", Guided(build("mlp"), build("bilstm"), toy_data()), toy_data())
+    assert_conforms("model", Guided(ToyModel(), ToyModel(), toy_data()), toy_data())
+    model, guide = (build("han", sentence_data(), words=kind) for kind in ("gru", "conv"))
+    assert_conforms("model", Guided(model, guide, sentence_data()), sentence_data())
 
 
 def test_guided_model_attends_as_its_guide_and_decides_for_itself() -> None:

@@ -1,8 +1,7 @@
-"""Every script of examples/ runs to its end, here on a few sentences in place of its data."""
+"""Every script of examples/ runs to its end, here on a few sentences instead of its data."""
 
 import runpy
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from attnx.registry.experiments import Size
 from attnx.request.experiment import plan_experiment
 from attnx.run.workers.executors import Workers
 
-# Those that take a checkpoint of one's own are run with tiny ones beside the tests of their models.
+# Scripts that take a checkpoint are run with tiny ones, next to the tests of their models.
 SCRIPTS = [
     script
     for script in sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
@@ -45,14 +44,15 @@ def quick_evaluate(task, model=None, **settings):
 def quick_reproduce(name):
     few = Size(tasks={"sdc-error-mode-1": "test=50"}, training={"epochs": 1}, seeds="0-1")
     experiment = attnx.experiment(name).model_copy(update={"small": few})
-    return reproduce_plan(plan_experiment(name, experiment), Catalog.installed())[0]
+    return reproduce_plan(
+        plan_experiment(name, experiment), Catalog.installed(), workers=Workers("in-process")
+    )
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
 def test_script_runs(script, monkeypatch, capsys):
     monkeypatch.setattr(attnx, "evaluate", quick_evaluate, raising=False)
     monkeypatch.setattr(attnx, "reproduce", quick_reproduce, raising=False)
-    monkeypatch.setattr(Workers, "open", lambda _: ThreadPoolExecutor(1))  # in this process
     monkeypatch.setattr(sys, "argv", [str(script), *arguments(script)])
     runpy.run_path(str(script), run_name="__main__")
     printed = capsys.readouterr().out

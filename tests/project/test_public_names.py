@@ -56,7 +56,7 @@ def test_a_function_documents_its_arguments_and_what_it_gives_back(room: Any, na
     text = inspect.getdoc(function) or ""
     documented = _section(text, "Args")
     for parameter in inspect.signature(function).parameters.values():
-        stars = {parameter.VAR_POSITIONAL: r"\*", parameter.VAR_KEYWORD: r"\*\*"}.get(parameter.kind, "")
+        stars = r"\*" if parameter.kind is parameter.VAR_POSITIONAL else ""
         assert re.search(rf"^    {stars}{parameter.name}: \S", documented, re.MULTILINE), parameter.name
     if function.__annotations__.get("return") not in (None, "None"):
         assert re.search(r"^(Returns|Yields):\n    \S", text, re.MULTILINE)

@@ -68,7 +68,7 @@ def test_half_precision_holds_whatever_the_scale(scale):
     values = (scale * draws.double()).masked_fill(~trace.batch.mask, 0.0)
     keeper = ScoreKeeper(("signed",), deletes=False)
     keeper.add(model, trace, {"signed": Importance("signed", values, trace.predicted)})
-    kept = keeper.gathered()
+    kept = keeper.collected()
     starts = np.cumsum(kept.lengths) - kept.lengths
     for row, (start, length) in enumerate(zip(starts, kept.lengths, strict=True)):
         back = kept.shares["signed"][start : start + length].astype(float) * kept.largest["signed"][row]
@@ -131,7 +131,7 @@ class ToyReader(ToyModel):
 def test_what_is_not_asked_for_is_not_kept(keep, scores, tmp_path):
     report = attnx.evaluate(**SMALL, keep=keep, out=tmp_path)
     if scores is None:
-        with pytest.raises(attnx.DataError, match="No examples are kept"):
+        with pytest.raises(attnx.DataError, match="has no stored examples"):
             report.examples()
         return
     examples = report.examples()

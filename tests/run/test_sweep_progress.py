@@ -78,9 +78,9 @@ def test_the_live_table_shows_what_something_happens_in_first(clock, monkeypatch
         state.end(7, training=True)
         state.end(7, training=True)
         state.end(0, training=True, reason="broke")
-        plain = Console(file=io.StringIO(), width=60)
-        plain.print(state.table())
-    lines = [re.sub(r"  +", " | ", line.strip()) for line in plain.file.getvalue().splitlines()]
+        written = io.StringIO()
+        Console(file=written, width=60).print(state.table())
+    lines = [re.sub(r"  +", " | ", line.strip()) for line in written.getvalue().splitlines()]
     assert lines == [
         "0 of 9 cells, 1 failed; about 0 s left",
         "cell 0 | failed",

@@ -75,7 +75,7 @@ def test_hard_loss_is_the_expected_loss_over_single_units():
     model = ToyModel(_Hard())
     batch = model.encode(toy_data().train)
     trace = model.run(batch, model.embed(batch))
-    expected = 0.0
+    expected = torch.tensor(0.0)
     for row, example in enumerate(batch.examples):
         for unit in range(len(example.units)):
             logits = trace.hidden[row, unit] @ model.head.T
@@ -224,7 +224,7 @@ def test_training_that_diverges_is_refused_with_what_to_do():
             device=CPU,
             progress=Progress("off"),
             label="training",
-            objective=lambda model, batch: model.head.sum() * float("nan"),
+            objective=lambda model, batch: model.head.sum() * float("nan"),  # type: ignore[attr-defined]
         )
 
 

@@ -18,9 +18,9 @@ SMALL = {"task": "sdc-text:train=60,dev=30,test=40", "training": {"epochs": 1}, 
 
 
 def shown(report, printer=print_report, width=100):
-    console = Console(width=width, file=io.StringIO(), highlight=False)
-    printer(report, console)
-    return console.file.getvalue()
+    written = io.StringIO()
+    printer(report, Console(width=width, file=written, highlight=False))
+    return written.getvalue()
 
 
 @pytest.fixture(scope="module")
@@ -116,10 +116,11 @@ def test_narrow_terminals_cut_no_number_and_fold_no_word_to_letters(report, widt
 
 
 def test_a_table_that_does_not_fit_stands_row_by_row():
-    console = Console(width=40, file=io.StringIO())
+    written = io.StringIO()
+    console = Console(width=40, file=written)
     rows = [["a long name of a measure", "loo", "0.123", "[0.100, 0.200]", "0.001"]]
     print_table(console, ["measure", "reference"], ["mean", "95 % interval", "random"], rows)
-    assert console.file.getvalue().splitlines() == [
+    assert written.getvalue().splitlines() == [
         "a long name of a measure · loo",
         "  mean 0.123",
         "  95 % interval [0.100, 0.200]",

@@ -11,7 +11,7 @@ from text_building import MODELS, SCORERS, build, read, sentence_data, with_quer
 
 from attnx.plugin import DataError, Example
 from attnx.run.training.loop import loss
-from attnx.testing import check, toy_data
+from attnx.testing import assert_conforms, toy_data
 from attnx_encoders.options import CnnOptions
 from attnx_projections.entmax import Entmax
 from attnx_projections.options import EntmaxOptions
@@ -20,19 +20,19 @@ from attnx_projections.options import EntmaxOptions
 @pytest.mark.parametrize("scorer", SCORERS)
 @pytest.mark.parametrize("name", MODELS)
 def test_model_passes_the_conformance_tests(name: str, scorer: str) -> None:
-    check("model", build(name, scorer=scorer))
+    assert_conforms("model", build(name, scorer=scorer))
 
 
 @pytest.mark.parametrize("scorer", SCORERS)
 @pytest.mark.parametrize("name", [name for name in MODELS if name != "han"])
 def test_model_passes_the_conformance_tests_with_queries(name: str, scorer: str) -> None:
     data = with_queries(toy_data())
-    check("model", build(name, data, scorer=scorer), data)
+    assert_conforms("model", build(name, data, scorer=scorer), data)
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS if name != "han"])
 def test_model_passes_the_conformance_tests_without_boundaries(name: str) -> None:
-    check("model", build(name, boundaries=False))
+    assert_conforms("model", build(name, boundaries=False))
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -10,7 +10,7 @@ from text_building import build, read, sentence_data, with_queries
 
 from attnx.plugin import Batch, Example, UsageError
 from attnx.run.evaluation_mode import evaluating
-from attnx.testing import check, toy_data
+from attnx.testing import assert_conforms, toy_data
 from attnx_encoders.sentences import in_sentences
 
 
@@ -18,7 +18,7 @@ from attnx_encoders.sentences import in_sentences
 @pytest.mark.parametrize("sentences", ["gru", "conv", "none"])
 def test_han_passes_the_conformance_tests_at_any_levels(words: str, sentences: str) -> None:
     data = sentence_data()
-    check("model", build("han", data, words=words, sentences=sentences), data)
+    assert_conforms("model", build("han", data, words=words, sentences=sentences), data)
 
 
 def test_units_of_a_han_are_sentences() -> None:

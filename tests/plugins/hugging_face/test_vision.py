@@ -15,7 +15,7 @@ from transformers import (
 )
 
 from attnx.plugin import UsageError
-from attnx.testing import check
+from attnx.testing import assert_conforms
 from attnx_pictures.image_folder import ImageFolder
 from attnx_pictures.options import ImageFolderOptions
 from attnx_transformers.checkpoints import quiet
@@ -28,7 +28,7 @@ MEAN, SPREAD = (0.4, 0.5, 0.6), (0.2, 0.25, 0.3)
 
 def save_vit(folder, **settings):
     torch.manual_seed(0)
-    config = ViTConfig(
+    config = ViTConfig(  # type: ignore[call-arg]
         hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=24, patch_size=PATCH,
         image_size=GRID * PATCH, initializer_range=0.5, num_labels=2, **settings,
     )  # fmt: skip
@@ -98,7 +98,7 @@ def test_a_deleted_patch_is_left_out_and_the_others_stay_in_their_places(model, 
 
 def test_it_keeps_the_laws_of_models(folder, data):
     model = HfClassifier.build(data, None, HfClassifierOptions(checkpoint=folder, head=0, layer=0)).eval()
-    check("model", model, data)
+    assert_conforms("model", model, data)
 
 
 def test_patches_that_are_not_the_models_are_refused(folder, tmp_path, data):
