@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from tiny_checkpoints import SENTENCES, data, tokenizer
@@ -167,16 +166,6 @@ def test_a_frozen_encoder_neither_learns_nor_drops_out(saved: Any) -> None:
 def test_a_layer_whose_attention_cannot_be_told_apart_begins_a_pass_below_all(saved: Any) -> None:
     assert make("albert", saved("albert")).whole  # type: ignore[attr-defined]
     assert not make("classifier", saved("classifier")).whole  # type: ignore[attr-defined]
-
-
-def test_words_are_cut_once_however_often_they_occur(saved: Any) -> None:
-    model: Any = make("classifier", saved("classifier"))
-    assert model.network.pieces.of(["onetwo", "one", "onetwo"]) == [
-        tokenizer().convert_tokens_to_ids(["one", "##two"]),
-        tokenizer().convert_tokens_to_ids(["one"]),
-        tokenizer().convert_tokens_to_ids(["one", "##two"]),
-    ]
-    assert np.array_equal(model.network.pieces.of(["?!"]), [[tokenizer().unk_token_id]])
 
 
 @pytest.mark.parametrize(
