@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, Field, ValidationError
 from ..errors import UsageError
 from ..host.catalog import Catalog
 from .option_text import write_options
-from .parsing import parse_seeds, read_fields
+from .parsing import field_error, parse_seeds, read_fields
 from .plan import Plan
 from .resolve import resolve
 from .spec import Choice, Limit, Options, RunSpec, Sample
@@ -124,10 +124,7 @@ def read_grid(asked: dict[str, Any], file: Path | None) -> Grid:
     try:
         grid = Grid.model_validate(fields)
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        origin = f"{file}: " if file else ""
-        raise UsageError(f"Bad value for {origin}{key}: {first['msg']}.") from error
+        raise UsageError(field_error(error, f"{file}: " if file else "")) from error
     size = prod(max(1, len(getattr(grid, axis))) for axis in AXES)
     if size > MOST_CELLS:
         raise UsageError(f"The grid has {size} cells, more than {MOST_CELLS}: make it smaller.")

@@ -12,7 +12,7 @@ from ..registry.plain_yaml import load_yaml
 from .spec import Choice, Limit, Options, RunSpec
 
 MOST_SEEDS = 10_000
-_KEYS = {"extra_forbidden": "Unknown key", "missing": "Missing value of"}
+_KEYS = {"extra_forbidden": "Unknown key", "missing": "No value is given for"}
 
 
 def read_request(given: dict[str, Any], file: Path | None) -> RunSpec:

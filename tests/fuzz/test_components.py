@@ -149,7 +149,7 @@ def test_importances_that_answer_anything(seed: int) -> None:
     def odd_scores(model: Any, trace: Trace, target: Any, random_: Any) -> Any:
         return changed(trace.attention, seed)
 
-    ends_well("function", explanations=[odd_scores])
+    ends_well("odd_scores", explanations=[odd_scores])
 
 
 @fuzzed(10, st.sampled_from(["logits", "attention", "hidden", "context"]), seeds)

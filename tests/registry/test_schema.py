@@ -39,7 +39,7 @@ def plugin(name: str, fragment: str = "", *models: str) -> Plugin:
     components = tuple(
         Component(Card(model, "nowhere:Nothing"), "model", name, f"attnx-{name}", "1") for model in models
     )
-    return Plugin(name, f"attnx-{name}", "1", components, fragment)
+    return Plugin(name, f"attnx-{name}", "1", components, registry=fragment)
 
 
 def fragment(section: str, name: str) -> str:

@@ -203,7 +203,7 @@ def test_a_run_without_any_metric_is_refused(monkeypatch: pytest.MonkeyPatch) ->
         ("taks: sdc", "unknown key 'taks'. Did you mean 'task'? Keys: task, model,"),
         ("7: sdc", "unknown key '7'"),
         ("task: 7", "task: "),
-        ("task: {nam: sdc}", "Missing value of {file}: task.name."),
+        ("task: {nam: sdc}", "No value is given for {file}: task.name."),
         ("task: {name: sdc, option: {}}", "Unknown key {file}: task.option."),
         ("metrics: 3", "metrics: "),
         ("seeds: 3", "seeds: "),
