@@ -39,7 +39,7 @@ def experiment_names(incomplete: str) -> list[str]:
 
 def kinds(incomplete: str) -> list[str]:
     """Complete what `attnx list` accepts."""
-    from ..views.terminal.components import PLURALS
+    from ..views.components import PLURALS
 
     return [kind for kind in (*PLURALS, "experiments") if kind.startswith(incomplete)]
 

@@ -1,19 +1,18 @@
 """`attnx data`: list, locate, fetch and delete datasets."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..errors import DataError
 from .catalog import installed_catalog
 from .completion import dataset_names
 from .export_data import export
-from .options import DataDir
+from .options import DataDir, Json
 
 if TYPE_CHECKING:
     from ..data.access import Source
-    from ..registry.datasets import Dataset
 
 data_app = typer.Typer(
     help="List, locate, fetch and delete datasets.",
@@ -40,19 +39,22 @@ def _help(context: typer.Context) -> None:
 data_app.command()(export)
 
 
-@data_app.command("list", epilog="Example: attnx data list")
-def list_datasets(data_dir: DataDir = None) -> None:
+@data_app.command("list", epilog="Examples: attnx data list; attnx data list --json")
+def list_datasets(data_dir: DataDir = None, json: Json = False) -> None:
     """List all known datasets and their local status."""
+    from ..data.dataset_status import dataset_statuses
+
+    found = dataset_statuses(_source(data_dir))
+    if json:
+        from ..views.components import to_json
+
+        sys.stdout.write(to_json(found))
+        return
     from ..views.terminal.components import columns
 
-    source = _source(data_dir)
-    known = sorted(source.datasets.items())
-    states = {name: _state(source, name, dataset) for name, dataset in known}
-    width = max(len(name) for name, _ in known)
+    width = max(len(one.name) for one in found)
     typer.echo("datasets and local status")
-    typer.echo(
-        "\n".join(columns([(f"{name:<{width}}  {states[name]}", dataset.summary) for name, dataset in known]))
-    )
+    typer.echo("\n".join(columns([(f"{one.name:<{width}}  {one.label}", one.summary) for one in found])))
 
 
 @data_app.command(epilog="Example: ls $(attnx data where imdb)")
@@ -93,6 +95,7 @@ def clear(
     """Delete downloads; your own folders are never touched."""
     from ..data.access import Source
     from ..data.cache import Cache
+    from ..data.dataset_status import size_in_words
     from ..store.home import home
 
     source = Source(datasets=installed_catalog().registry.datasets)
@@ -109,7 +112,7 @@ def clear(
     if name is None:
         freed += cache.remove_rest()
     shared = f"; also deleted, because they share the download: {', '.join(also)}" if also else ""
-    typer.echo(f"freed {_megabytes(freed)} in {cache.root}{shared}")
+    typer.echo(f"freed {size_in_words(freed)} in {cache.root}{shared}")
 
 
 def _source(data_dir: Path | None) -> "Source":
@@ -117,24 +120,3 @@ def _source(data_dir: Path | None) -> "Source":
     from ..progress import Progress
 
     return find_source(installed_catalog(), data_dir, Progress())
-
-
-def _state(source: "Source", name: str, dataset: "Dataset") -> str:
-    """The local status of a dataset, or how to get it."""
-    from ..registry.datasets import PackageSource
-
-    try:
-        found = source.where(name)
-    except DataError:
-        return "your folder is incomplete"
-    if found is not None:
-        return "downloaded" if found.provenance["kind"] != "local" else "your folder"
-    if not dataset.sources:
-        return "needs --data-dir"
-    first = dataset.sources[0]
-    by = first.index if isinstance(first, PackageSource) else "url"
-    return f"download, {_megabytes(first.bytes)} from {by}" if first.bytes else f"download from {by}"
-
-
-def _megabytes(count: int) -> str:
-    return f"{count / 1_000_000:.0f} MB" if count >= 1_000_000 else f"{count / 1000:.0f} kB"

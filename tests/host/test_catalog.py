@@ -14,7 +14,8 @@ from attnx.host.catalog import Catalog
 from attnx.host.plugins import Plugin
 from attnx.testing import LAWS, ToyModel
 from attnx.testing.checking import check_by_name, check_component
-from attnx.views.terminal.components import PLURALS, describe, listing
+from attnx.views.components import PLURALS
+from attnx.views.terminal.components import describe, listing
 
 Cli = Callable[..., tuple[int, str, str]]
 

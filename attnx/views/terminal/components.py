@@ -4,145 +4,114 @@ from __future__ import annotations
 
 import shutil
 import textwrap
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from ...errors import UsageError, did_you_mean
-from ...host.cards import CAPABILITIES, KINDS, Component
+from ...host.cards import CAPABILITIES
 from ...host.catalog import Catalog
-from ...host.plugins import Plugin
-from ...registry.text import summaries
-
-if TYPE_CHECKING:
-    from ...registry.experiments import Experiment
-    from ...registry.schema import Composition
+from ..components import (
+    ComponentInfo,
+    ExperimentInfo,
+    NamedModelInfo,
+    OptionInfo,
+    PluginInfo,
+    about,
+    about_plugins,
+    listed_names,
+)
 
 WIDEST = 100
-PLURALS = {"studies" if kind == "study" else f"{kind}s": kind for kind in KINDS}
 
 
-def listing(catalog: Catalog, kind: str | None = None) -> str:
-    """Names and summaries of one kind, or of all."""
-    kinds = [*PLURALS, "experiments"]
-    if kind is not None and kind not in kinds:
-        raise UsageError(f"Unknown kind '{kind}'.{did_you_mean(kind, kinds)} Kinds: {', '.join(kinds)}.")
-    sections = [_section(catalog, plural) for plural in (kinds if kind is None else [kind])]
-    return "\n\n".join(section for section in sections if section) or f"No {kind} are installed."
-
-
-def _section(catalog: Catalog, plural: str) -> str:
-    kind = PLURALS.get(plural)
-    rows = [(c.name, c.summary) for c in catalog.of_kind(kind)] if kind else []
-    if plural in ("models", "experiments"):
-        named = summaries(catalog.plugins, plural)  # validating the registry would double the time
-        rows += named.items() if named is not None else _validated_summaries(catalog, plural)
-    return "\n".join([plural, *columns(sorted(rows))]) if rows else ""
-
-
-def _validated_summaries(catalog: Catalog, section: str) -> list[tuple[str, str]]:
-    """The same from the validated registry, which says what is wrong with it."""
-    return [(name, entry.summary) for name, entry in getattr(catalog.registry, section).items()]
+def listing(catalog: Catalog, section: str | None = None) -> str:
+    """Names and summaries of one section, such as tasks, or of all."""
+    found = listed_names(catalog, section)
+    texts = [
+        "\n".join([title, *columns([(one.name, one.summary) for one in names])])
+        for title, names in found.items()
+        if names
+    ]
+    return "\n\n".join(texts) or f"No {section} are installed."
 
 
 def describe(catalog: Catalog, name: str) -> str:
     """Everything known about a name, without importing its component."""
-    pages = [_component_page(component, catalog) for component in catalog.find_any(name)]
-    if name in catalog.registry.models:
-        pages.append(_composition_page(name, catalog.registry.models[name]))
-    if name in catalog.registry.experiments:
-        pages.append(_experiment_page(name, catalog.registry.experiments[name]))
-    if not pages:
-        known = {key for _, key in catalog.components} | {
-            *catalog.registry.models,
-            *catalog.registry.experiments,
-        }
-        raise UsageError(f"Unknown name '{name}'.{did_you_mean(name, known)} See 'attnx list'.")
-    return "\n\n".join(pages)
+    return "\n\n".join(map(_page, about(catalog, name)))
 
 
-def _component_page(component: Component, catalog: Catalog) -> str:
-    card, needs, provides = component.card, component.needs, component.provides
-    rows = [("provided by", component.provider)]
-    rows += [("needs", _capabilities(needs))] if needs else []
-    rows += [("provides", _capabilities(provides))] if provides else []
-    rows += [("usually with", ", ".join(card.recommends))] if card.recommends else []
-    dataset = catalog.registry.datasets.get(component.dataset)
-    if dataset:
-        rows.append(("data", "; or ".join(source.title for source in dataset.sources) or "local files only"))
-        rows.append(("local files", f"{component.dataset}/ in --data-dir or ATTNX_DATA: {dataset.expects}"))
-    audited = catalog.registry.audit.get(card.name) if component.kind == "metric" else None
-    if audited:
-        wrong = f"{audited.inversions} of {audited.comparisons} comparisons"
-        rows.append(("in the audit", f"preferred the wrong explanation in {wrong}"))
-    rows += [("citation", card.citation)] if card.citation else []
-    lines = [f"{card.name} ({component.kind})", *_wrap(component.summary), ""]
-    for paragraph in filter(None, component.definition().split("\n\n")):
+def _page(found: ComponentInfo | NamedModelInfo | ExperimentInfo) -> str:
+    body = _component_lines(found) if isinstance(found, ComponentInfo) else columns(_rows(found))
+    return "\n".join([f"{found.name} ({found.kind})", *_wrap(found.summary), "", *body])
+
+
+def _component_lines(found: ComponentInfo) -> list[str]:
+    lines = []
+    for paragraph in filter(None, found.definition.split("\n\n")):
         drawn = "\n " in paragraph  # laid out by hand: a formula, a list
         lines += [*(paragraph.split("\n") if drawn else _wrap(" ".join(paragraph.split()))), ""]
+    rows = [("provided by", found.plugin)]
+    rows += [("needs", _capabilities(found.needs))] if found.needs else []
+    rows += [("provides", _capabilities(found.provides))] if found.provides else []
+    rows += [("usually with", ", ".join(found.recommends))] if found.recommends else []
+    if found.dataset:
+        rows.append(("data", "; or ".join(found.sources) or "local files only"))
+        rows.append(("local files", f"{found.dataset}/ in --data-dir or ATTNX_DATA: {found.local_files}"))
+    if found.audit:
+        wrong = f"{found.audit.inversions} of {found.audit.comparisons} comparisons"
+        rows.append(("in the audit", f"preferred the wrong explanation in {wrong}"))
+    rows += [("citation", found.citation)] if found.citation else []
     lines += columns(rows)
-    options = component.load_options()
-    if options is not None:
-        example = next(iter(options.model_fields), "key")
-        lines += ["", f"options, e.g. {card.name}:{example}=value", *columns(_option_rows(options))]
-    return "\n".join(lines)
+    if found.options:
+        first = found.options[0].name
+        lines += ["", f"options, e.g. {found.name}:{first}=value", *columns(_option_rows(found.options))]
+    written = next((option.name for option in found.options if option.type in ("path", "text")), "")
+    if written:
+        said = f"A value with a comma must be in double quotes: '{found.name}:{written}=\"a,b\"'."
+        lines += ["", *_wrap(said)]
+    return lines
 
 
-def _option_rows(options: Any) -> list[tuple[str, str]]:
+def _option_rows(options: Sequence[OptionInfo]) -> list[tuple[str, str]]:
     rows = []
-    for key, field in options.model_fields.items():
-        said = [_type_name(field.annotation)]
-        if field.is_required():
+    for option in options:
+        said = [option.type]
+        if option.required:
             said.append("required")
-        elif field.default not in (None, ""):
-            default = field.default
-            said.append(f"default {'+'.join(map(str, default)) if isinstance(default, tuple) else default}")
-        rows.append((key, f"{', '.join(said)}: {field.description or ''}".rstrip(": ")))
+        elif option.default not in (None, ""):
+            several = isinstance(option.default, tuple)
+            said.append(f"default {'+'.join(map(str, option.default)) if several else option.default}")
+        rows.append((option.name, f"{', '.join(said)}: {option.description}".rstrip(": ")))
     return rows
 
 
-def _type_name(annotation: Any) -> str:
-    """A type in a user's words: the values of a literal, the parts of a union, the item of a tuple."""
-    origin, inside = get_origin(annotation), [a for a in get_args(annotation) if a is not type(None)]
-    if origin is Literal:
-        return " | ".join(map(str, inside))
-    if origin is Annotated:
-        return _type_name(inside[0])
-    if origin is tuple:
-        return f"{_type_name(inside[0])}+..."
-    if inside:
-        return " | ".join(map(_type_name, inside))
-    return {"Path": "path", "str": "text"}.get(annotation.__name__, annotation.__name__)
-
-
-def _composition_page(name: str, composition: Composition) -> str:
-    rows = [("model", composition.model)]
-    rows += [(key, _pairs(value)) for key in ("options", "training") if (value := getattr(composition, key))]
-    rows += [(key, value) for key in ("projection", "citation") if (value := getattr(composition, key))]
-    return "\n".join([f"{name} (named model)", *_wrap(composition.summary), "", *columns(rows)])
-
-
-def _experiment_page(name: str, experiment: Experiment) -> str:
-    rows = [("source", experiment.source), ("study", ", ".join(experiment.study))]
-    rows += [("metrics", ", ".join(experiment.metrics)), ("task", ", ".join(experiment.task))]
-    rows += [("rows", ", ".join(experiment.rows)), ("columns", ", ".join(experiment.columns))]
-    rows += [("claim", claim.says) for claim in experiment.claims]
-    rows += [("our choice", said) for said in experiment.ours]
-    rows = [(name, value) for name, value in rows if value]
-    return "\n".join([f"{name} (experiment)", *_wrap(experiment.summary), "", *columns(rows)])
+def _rows(found: NamedModelInfo | ExperimentInfo) -> list[tuple[str, str]]:
+    if isinstance(found, NamedModelInfo):
+        rows = [("model", found.model), ("options", _pairs(found.options))]
+        rows += [("training", _pairs(found.training)), ("projection", found.projection)]
+        rows.append(("citation", found.citation))
+    else:
+        rows = [("source", found.source), ("study", ", ".join(found.study))]
+        rows += [("metrics", ", ".join(found.metrics)), ("task", ", ".join(found.task))]
+        rows += [("rows", ", ".join(found.rows)), ("columns", ", ".join(found.columns))]
+        rows += [("claim", said) for said in found.claims]
+        rows += [("our choice", said) for said in found.our_choices]
+    return [(name, value) for name, value in rows if value]
 
 
 def plugin_table(catalog: Catalog) -> str:
     """Every plugin with what it provides, or why it failed to load."""
-    rows = [(plugin.title, _plugin_summary(plugin)) for plugin in catalog.plugins]
+    rows = [
+        (f"{found.name} ({found.distribution} {found.version})", _plugin_summary(found))
+        for found in about_plugins(catalog)
+    ]
     return "\n".join(["plugins", *columns(rows)]) if rows else "No plugins are installed."
 
 
-def _plugin_summary(plugin: Plugin) -> str:
-    if plugin.failure:
-        return f"BROKEN: {plugin.failure}"
-    counts = {plural: sum(c.kind == kind for c in plugin.components) for plural, kind in PLURALS.items()}
-    said = ", ".join(f"{count} {plural}" for plural, count in counts.items() if count) or "nothing"
-    return f"{said}; SLOW: {plugin.slow}" if plugin.slow else said
+def _plugin_summary(found: PluginInfo) -> str:
+    if found.failure:
+        return f"BROKEN: {found.failure}"
+    said = ", ".join(f"{count} {plural}" for plural, count in found.counts.items()) or "nothing"
+    return f"{said}; SLOW: {found.slow}" if found.slow else said
 
 
 def columns(rows: Sequence[tuple[str, str]]) -> list[str]:
@@ -173,5 +142,5 @@ def _capabilities(names: Sequence[str]) -> str:
     return "; ".join(CAPABILITIES.get(name, name) for name in names)
 
 
-def _pairs(values: dict[str, Any]) -> str:
+def _pairs(values: Mapping[str, Any]) -> str:
     return ", ".join(f"{key}={value}" for key, value in values.items())
