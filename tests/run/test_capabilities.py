@@ -88,7 +88,7 @@ def test_what_replaces_attention_is_left_out_by_default_and_refused_by_name() ->
         with pytest.raises(UsageError) as refused:
             run(ReadOnly(), **asked)
         assert word in str(refused.value)
-        assert "If your model can, declare '" in str(refused.value)
+        assert "If your model can, add '" in str(refused.value)
 
 
 def test_a_black_box_is_explained_by_its_gradient_and_says_so() -> None:
@@ -108,7 +108,7 @@ def test_without_gradients_too_it_is_explained_by_leaving_out() -> None:
 
 
 def test_a_model_that_makes_its_attention_itself_takes_no_projection() -> None:
-    with pytest.raises(UsageError, match="does not provide attention made from scores"):
+    with pytest.raises(UsageError, match="has no projection to choose"):
         run(ReadOnly, projection="sparsemax")
 
 

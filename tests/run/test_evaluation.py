@@ -78,11 +78,22 @@ def test_damaged_weights_are_trained_again_and_overwritten(damage, tmp_path, mon
 
 
 def test_batch_size_of_the_evaluation_changes_no_score(tmp_path, monkeypatch):
-    whole = attnx.evaluate("sdc-text:train=60,dev=30,test=14", training={"epochs": 2}, progress=False)
+    asked = {
+        "task": "sdc-text:train=60,dev=30,test=14",
+        "training": {"epochs": 2},
+        "metrics": [
+            "kendall",
+            "comprehensiveness",
+            "decision-flip",
+            "permutation",
+            "plausibility",
+            "entropy",
+        ],
+        "progress": False,
+    }
+    whole = attnx.evaluate(**asked)
     monkeypatch.setattr("attnx.run.measuring.splits.batches.__defaults__", (7,))
-    single = attnx.evaluate(
-        "sdc-text:train=60,dev=30,test=14", training={"epochs": 2}, progress=False, fresh=True, out=tmp_path
-    )
+    single = attnx.evaluate(**asked, fresh=True, out=tmp_path)
     for a, b in zip(whole.summaries, single.summaries, strict=True):
         near = 1e-2 if a.family == "agreement" else 1e-5  # ranks turn where scores differ by rounding alone
         assert a.mean == pytest.approx(b.mean, abs=near, nan_ok=True)
@@ -188,7 +199,9 @@ def test_one_label_in_train_is_refused():
             data = toy_data()
             return dataclasses.replace(data, train=(data.train[0],))
 
-    with pytest.raises(attnx.DataError, match=r"single label, 'no'; .* Check the label column\.$"):
+    with pytest.raises(
+        attnx.DataError, match=r"All training examples have the label 'no'; .* Check the label column\.$"
+    ):
         attnx.evaluate(OneLabel(), ToyModel, progress=False)
     with pytest.raises(attnx.DataError, match=r"Check the label column, or raise --limit\.$"):
         attnx.evaluate(ToyTask(), ToyModel, limit="train=1", progress=False)
@@ -199,7 +212,7 @@ def test_an_empty_split_is_refused_with_what_to_check():
         def load(self, source):
             return dataclasses.replace(toy_data(), dev=())
 
-    with pytest.raises(attnx.DataError, match=r"The dev split is empty; .* Check the task's files"):
+    with pytest.raises(attnx.DataError, match=r"The dev split has no examples\. Check the task's files"):
         attnx.evaluate(Empty(), ToyModel, progress=False)
 
 
@@ -305,12 +318,12 @@ def test_a_ready_model_has_its_own_projection_and_takes_no_other():
     report = attnx.evaluate(ToyTask(), ToyModel(), metrics=["nnz"], progress=False)
     assert report.labels["projection"] == type(ToyModel().projection).__name__
     for given in ({"projection": "sparsemax"}, {"training": {"epochs": 3}}):
-        with pytest.raises(attnx.UsageError, match=f"measured as it is: give it no {next(iter(given))}"):
+        with pytest.raises(attnx.UsageError, match=f"is not trained again. Remove the {next(iter(given))}"):
             attnx.evaluate(ToyTask(), ToyModel(), metrics=["nnz"], progress=False, **given)
 
 
 def test_a_reference_that_no_metric_compares_with_is_refused():
-    with pytest.raises(attnx.UsageError, match="No metric compares with the reference 'gradient'"):
+    with pytest.raises(attnx.UsageError, match="The reference 'gradient' would not be used"):
         attnx.evaluate(**SMALL, metrics=["nnz"], references=["gradient"])
 
 

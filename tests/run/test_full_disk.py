@@ -1,4 +1,4 @@
-"""What is computed is never lost with the place to keep it."""
+"""Results are never lost if they cannot be stored."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from faults import failing_disk
 
 import attnx
 from attnx import AttnxError, Report
+from attnx.results.verdict import judge
 
 SMALL: dict[str, Any] = {
     "task": "sdc-error-mode-1:train=20,dev=20,test=20",
@@ -48,17 +48,21 @@ def test_a_fault_at_any_change_of_the_store_loses_nothing(
     for number in range(1, disk.changes + 1):
         place = home.parent / f"home-{number}"
         monkeypatch.setenv("ATTNX_HOME", str(place))
-        with failing_disk(place, number, code, lasting=lasting), warnings.catch_warnings(record=True) as told:
+        with (
+            failing_disk(place, number, code, lasting=lasting),
+            warnings.catch_warnings(record=True) as caught,
+        ):
             warnings.simplefilter("always")
             try:
                 assert found(attnx.evaluate(**SMALL)) == whole  # with the disk's fault
             except AttnxError as error:
                 refused.append(str(error))
                 assert not list(place.glob("weights/*"))  # before anything was computed
-        if told:
+        messages = [str(warning.message) for warning in caught]
+        if messages and "The weights could not be saved" not in messages[0]:
             page = bool(list(place.glob("runs/*/report.json"))) and not list(place.glob("runs/*/report.html"))
-            said = "kept, but its page is not" if page else "is finished but not kept"
-            assert said in str(told[0].message)
+            what = "The page of the report" if page else "The report is finished, but"
+            assert messages[0].startswith(f"{what} could not be stored in")
         assert found(attnx.evaluate(**SMALL)) == whole  # with the disk as it should be
         assert len(list(place.glob("runs/*/report.json"))) == 1
     assert all(os.strerror(code) in text for text in refused)
@@ -71,7 +75,7 @@ def test_a_report_that_cannot_be_stored_is_printed(cli: Any, home: Path) -> None
         assert code == 5
         assert "nnz" in out
         assert err.splitlines()[-1].endswith("No space left on device.")
-        assert "not kept" in err
+        assert "finished, but could not be stored" in err
         assert "Traceback" not in err
 
 
@@ -84,7 +88,7 @@ def test_a_study_that_cannot_be_stored_is_printed(cli: Any, home: Path) -> None:
         code, out, err = cli(*asked)
     assert code == 5
     assert "uniform" in out
-    assert "not kept" in err
+    assert "could not be stored" in err
 
 
 @contextmanager
@@ -102,50 +106,37 @@ def disk_of(size: str, folder: Path) -> Iterator[Path]:
         subprocess.run(["umount", folder], check=True)
 
 
-def run_at(home: Path, program: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", program, *COMMAND],
-        env=os.environ | {"ATTNX_HOME": str(home)},
-        capture_output=True,
-        text=True,
-    )
-
-
-def test_a_disk_of_16_kilobytes_is_refused_before_anything_is_computed(tmp_path: Path) -> None:
+def test_a_disk_of_16_kilobytes_is_refused_before_anything_is_computed(
+    cli: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with disk_of("16k", tmp_path / "disk") as disk:
-        ended = run_at(disk, "from attnx.cli.app import main; main()")
+        monkeypatch.setenv("ATTNX_HOME", str(disk))
+        code, out, err = cli(*COMMAND)
         assert not [path for path in disk.rglob("*") if path.is_file()]
-    assert (ended.returncode, ended.stdout) == (5, "")
-    (line,) = ended.stderr.splitlines()
+    assert (code, out) == (5, "")
+    (line,) = err.splitlines()
     assert line.startswith(f"error: Not enough space in '{disk}/runs': the report needs about 10")
     assert "Free some space, or choose another folder with --out." in line
 
 
-FILL = """
-from attnx.cli.app import main
-from attnx.run import evaluation
-
-judge = evaluation.judge
-
-def fill(*args, **kwargs):
-    with open(os.environ["ATTNX_HOME"] + "/somebody's", "wb", buffering=0) as file:
-        with contextlib.suppress(OSError):
-            while True:
-                file.write(bytes(512))
-    return judge(*args, **kwargs)
-
-evaluation.judge = fill
-main()
-"""
-
-
-def test_a_disk_that_fills_up_meanwhile_shows_the_report(tmp_path: Path) -> None:
+def test_a_disk_that_fills_up_meanwhile_shows_the_report(
+    cli: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with disk_of("2m", tmp_path / "disk") as disk:
-        ended = run_at(disk, f"import contextlib, os\n{FILL}")
-    assert ended.returncode == 5
-    assert "nnz" in ended.stdout
-    assert ended.stderr.splitlines()[-1].startswith("error: The report is finished but not kept")
-    assert "Traceback" not in ended.stderr
+
+        def fill(*args: Any, **kwargs: Any) -> Any:
+            with open(disk / "somebody's", "wb", buffering=0) as file, suppress(OSError):
+                while True:
+                    file.write(bytes(512))
+            return judge(*args, **kwargs)
+
+        monkeypatch.setattr("attnx.run.computation.judge", fill)
+        monkeypatch.setenv("ATTNX_HOME", str(disk))
+        code, out, err = cli(*COMMAND)
+    assert code == 5
+    assert "nnz" in out
+    assert err.splitlines()[-1].startswith("error: The report is finished, but could not be stored")
+    assert "Traceback" not in err
 
 
 def free(count: int) -> Any:
@@ -155,13 +146,13 @@ def free(count: int) -> Any:
 @pytest.mark.parametrize(
     ("asked", "bytes_free", "said"),
     [
-        (COMMAND, 50_000, "the report needs about 10[0-9] kB, and 50 kB are free"),
+        (COMMAND, 50_000, "the report needs about 10[0-9] kB, 50 kB are free"),
         ([*COMMAND, "--seeds", "0-2"], 50_000, "the report needs about"),
         (["study", "uniform-attention", *COMMAND[1:5]], 50_000, "the report needs about 100 kB"),
         (
             ["evaluate", "--task", "planted-pronouns", "--limit", "20", "--seeds", "0-2"],
             1_000_000,
-            r"weights': 3 models in training needs about 2[0-9](\.[0-9])? MB, and 1 MB are free",
+            r"weights': 3 models in training needs about 2[0-9](\.[0-9])? MB, 1 MB are free",
         ),
     ],
 )

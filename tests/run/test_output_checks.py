@@ -61,18 +61,24 @@ def run(task: Any = None, model: Any = None, **asked: Any) -> attnx.Report:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"attention": lambda t: 2 * t.attention}, "gave attention that sums to 2, not to 1, for example"),
-        ({"attention": lambda t: 0 * t.attention}, "gave attention that sums to 0"),
+        (
+            {"attention": lambda t: 2 * t.attention},
+            "attention that sums to 2, not to 1, for example",
+        ),
+        ({"attention": lambda t: 0 * t.attention}, "returned attention that sums to 0"),
         (
             {"attention": lambda t: t.attention.nan_to_num() + (~t.batch.mask).float()},
             "special or padding position",
         ),
-        ({"attention": lambda t: 3 * t.attention - 2 * t.attention.flip(1)}, "model 'Changed' gave"),
-        ({"attention": lambda t: t.attention * torch.nan}, "gave attention that is not finite"),
-        ({"logits": lambda t: t.logits * torch.nan}, "gave logits that are not finite for example"),
-        ({"logits": lambda t: t.logits / 0}, "gave logits that are not finite"),
-        ({"logits": lambda t: t.logits[:, :1]}, "a task of 2 labels (no, yes), gave logits of shape (1, 1)"),
-        ({"logits": lambda t: t.logits[:, [0, 1, 1]]}, "gave logits of shape (1, 3), not (1, 2)"),
+        ({"attention": lambda t: 3 * t.attention - 2 * t.attention.flip(1)}, "model 'Changed' returned"),
+        ({"attention": lambda t: t.attention * torch.nan}, "returned attention that is not finite"),
+        ({"logits": lambda t: t.logits * torch.nan}, "returned logits that are not finite for example"),
+        ({"logits": lambda t: t.logits / 0}, "returned logits that are not finite"),
+        (
+            {"logits": lambda t: t.logits[:, :1]},
+            "a task of 2 labels (no, yes), returned logits of shape",
+        ),
+        ({"logits": lambda t: t.logits[:, [0, 1, 1]]}, "returned logits of shape (1, 3), not (1, 2)"),
     ],
 )
 def test_a_model_that_breaks_its_contract_is_named(changes: Any, said: str) -> None:
@@ -83,7 +89,7 @@ def test_a_model_that_breaks_its_contract_is_named(changes: Any, said: str) -> N
 
 @pytest.mark.parametrize("value", [1.5, -0.5, float("inf")])
 def test_a_value_outside_declared_bounds_is_refused(value: float) -> None:
-    with pytest.raises(PluginError, match=r"metric 'Constant' gave .* for 'constant', outside the bounds"):
+    with pytest.raises(PluginError, match=r"'Constant' returned .* for 'constant', outside the bounds"):
         run(metrics=[Constant(value)])
 
 
@@ -97,7 +103,7 @@ def test_a_score_off_the_mask_is_refused() -> None:
         return torch.ones_like(trace.attention)
 
     with pytest.raises(
-        PluginError, match="importance 'function' gave a non-zero score at a special or padding position"
+        PluginError, match="importance 'function' returned a non-zero score at a special or padding position"
     ):
         run(explanations=[everywhere])
 
@@ -105,9 +111,9 @@ def test_a_score_off_the_mask_is_refused() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda e: replace(e, label=2), "has label 2 of 2"),
-        (lambda e: replace(e, id="same"), "'same' of test is there twice"),
-        (lambda e: replace(e, rationale=(True,)), "has 1 entries in its rationale for 3 units"),
+        (lambda e: replace(e, label=2), "has label 2, but labels are 0 to 1"),
+        (lambda e: replace(e, id="same"), "'same' of test occurs twice"),
+        (lambda e: replace(e, rationale=(True,)), "has 1 entries in its rationale, but 3 units"),
     ],
 )
 def test_examples_that_cannot_be_are_refused(change: Any, said: str) -> None:

@@ -56,11 +56,11 @@ def test_none_leaves_the_quality_and_all_adds_the_rest():
 
 
 def test_none_stands_alone():
-    with pytest.raises(UsageError, match="'none' leaves no other"):
+    with pytest.raises(UsageError, match="none excludes all other metrics"):
         run(metrics=["none", "kendall"])
 
 
-def test_dear_tests_run_on_a_stated_sample_that_is_the_same_for_everything():
+def test_expensive_metrics_are_measured_on_a_stated_sample_that_is_the_same_for_everything():
     report = run(sample=15, seeds=[0, 1])
     assert report.sample is not None
     assert (report.sample.examples, report.sample.of) == (15, 40)

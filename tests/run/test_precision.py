@@ -42,23 +42,8 @@ print(json.dumps(found))
 """
 
 
-def found_by(body: str) -> dict[str, Any]:
-    """What a program finds in a process of its own, or skip where the machine cannot."""
-    program = TRAINING % "\n".join(f"    {line}" for line in body.strip().splitlines())
-    environment = os.environ | {"ONEDNN_MAX_CPU_ISA": "AVX512_CORE_BF16"}
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    if "refused" in found:
-        assert "Mixed precision does not work on this processor" in found["refused"]
-        pytest.skip(found["refused"])
-    return found
-
-
-def test_passes_of_training_are_mixed_and_those_of_measuring_full() -> None:
-    found = found_by("""
+MODELS = ["bilstm-small", "cnn-small", "average", "han", "transformer"]
+BODY = f"""
 seen = set()
 class Watched(ToyModel):
     def run(self, batch, embeddings, *, attention=None):
@@ -69,32 +54,48 @@ model = Watched()
 course = run(model, epochs=30, precision="mixed").course
 found["fell"] = course[-1].loss < course[1].loss
 found["seen"] = sorted(seen)
-found["parameters"] = sorted({str(parameter.dtype) for parameter in model.parameters()})
-""")
+found["parameters"] = sorted({{str(parameter.dtype) for parameter in model.parameters()}})
+for precision in ("full", "mixed"):
+    found[precision] = run(ToyModel(), clip=1.0, precision=precision).course[-1].dev_loss
+found["models"] = {{
+    model: attnx.evaluate("sdc-text:train=60,dev=10,test=16", model, metrics=("entropy",), progress=False,
+                          training=dict(epochs=1, clip=1, precision="mixed"), device="cpu", limit=20
+                          ).summaries[0].mean
+    for model in {MODELS}
+}}
+"""
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[str, Any]:
+    """What training in mixed precision gives in a process of its own; skipped if the machine cannot."""
+    program = TRAINING % "\n".join(f"    {line}" for line in BODY.strip().splitlines())
+    environment = os.environ | {"ONEDNN_MAX_CPU_ISA": "AVX512_CORE_BF16"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    if "refused" in result:
+        assert "Mixed precision does not work on this processor" in result["refused"]
+        pytest.skip(result["refused"])
+    return result
+
+
+def test_passes_of_training_are_mixed_and_those_of_measuring_full(found: dict[str, Any]) -> None:
     assert found["seen"] == [[False, "torch.float32"], [True, "torch.bfloat16"]]
     assert found["parameters"] == ["torch.float32"]
     assert found["fell"]
 
 
-def test_mixed_is_near_full_and_not_the_same() -> None:
-    found = found_by("""
-for precision in ("full", "mixed"):
-    found[precision] = run(ToyModel(), clip=1.0, precision=precision).course[-1].dev_loss
-""")
+def test_mixed_is_near_full_and_not_the_same(found: dict[str, Any]) -> None:
     assert found["mixed"] == pytest.approx(found["full"], abs=0.02)
     assert found["mixed"] != found["full"]
 
 
-def test_models_of_words_train_in_mixed_precision() -> None:
-    models = ["bilstm-small", "cnn-small", "average", "han", "transformer"]
-    found = found_by(f"""
-for model in {models}:
-    report = attnx.evaluate("sdc-text:train=60,dev=10,test=16", model, metrics=("entropy",), progress=False,
-                            training=dict(epochs=1, clip=1, precision="mixed"), device="cpu", limit=40)
-    found[model] = report.summaries[0].mean
-""")
-    assert list(found) == models
-    assert None not in found.values()
+def test_models_of_words_train_in_mixed_precision(found: dict[str, Any]) -> None:
+    assert list(found["models"]) == MODELS
+    assert None not in found["models"].values()
 
 
 def test_full_precision_changes_nothing() -> None:

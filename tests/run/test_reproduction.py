@@ -67,7 +67,7 @@ TINY = """
     columns: {nnz: {measure: nnz}}
     rows:
       fine: {model: fcam}
-      wild: {model: fcam, training: {learning_rate: 1.0e+30}}
+      wild: {model: fcam, training: {learning_rate: 1.0e+30, epochs: 9}}
       same: {model: fcam}
     small: {tasks: {'sdc-2d:train=60,dev=20': test=40}, training: {epochs: 1}, seeds: '0'}
   tiny-partly:

@@ -1,10 +1,10 @@
 """Sweeps: the reports of single runs, by whatever workers, stored, and nothing computed twice."""
 
 import json
-import os
 import re
 import subprocess
 import sys
+import types
 
 import pytest
 
@@ -16,6 +16,7 @@ from attnx.progress import Progress
 from attnx.request.grid import plan_sweep, read_grid
 from attnx.results.sweep import rows_of
 from attnx.run.workers.executors import Workers
+from attnx.run.workers.main_guard import main_is_unguarded
 from attnx.run.workers.sweep import carry_out_sweep
 from attnx.store.home import home
 from attnx.store.runs import Runs
@@ -168,38 +169,56 @@ def test_a_scheduler_that_does_not_answer_is_one_line(monkeypatch):
 
 
 SCRIPT = """
+import json, os
 import attnx
 
-found = attnx.sweep(**{grid}, progress=False{more})
-print(found.to_json())
+found = []
+for home, settings in (("plain", dict()), ("workers", dict(workers=2))):
+    os.environ["ATTNX_HOME"] = home
+    found.append(json.loads(attnx.sweep(**{grid}, progress=False, **settings).to_json()))
+print(json.dumps(found))
 """
-GUARDED = """
-import attnx
-
-if __name__ == "__main__":
-    found = attnx.sweep(**{grid}, progress=False{more})
-    print(found.to_json())
-"""
-
-
-def run_script(text, tmp_path, more=""):
-    """What a script prints, as JSON, and what it writes to stderr; it has a home of its own."""
-    script = tmp_path / f"script-{len(list(tmp_path.iterdir()))}.py"
-    script.write_text(text.format(grid=GRID, more=more))
-    environment = {**os.environ, "ATTNX_HOME": str(script.with_suffix(""))}
-    ended = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True)
-    assert ended.returncode == 0, ended.stderr
-    return json.loads(ended.stdout), ended.stderr
 
 
 def test_a_script_without_a_guard_sweeps_in_its_own_process_with_the_rows_of_worker_processes(tmp_path):
-    plain, err = run_script(SCRIPT, tmp_path)
-    assert err == ""
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT.replace("{grid}", str(GRID)))
+    ended = subprocess.run([sys.executable, script], cwd=tmp_path, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert ended.stderr.count("No worker processes are started") == 1  # where they were asked for
+    plain, asked_for_workers = json.loads(ended.stdout)
     assert (len(plain["rows"]), plain["failed"]) == (4, [])
-    asked_for_workers, err = run_script(SCRIPT, tmp_path, ", workers=2")
-    assert "Traceback" not in err
-    assert len(re.findall("No worker processes are started", err)) == 1
-    by_workers, err = run_script(GUARDED, tmp_path, ", workers=2")
-    assert err == ""
+    by_workers = json.loads(sweep(workers=Workers("local", 1)).to_json())
     assert plain["rows"] == asked_for_workers["rows"] == by_workers["rows"]
-    assert plain["rows"] == json.loads(sweep().to_json())["rows"]
+
+
+@pytest.mark.parametrize(
+    ("script", "unguarded"),
+    [
+        ("found = unguarded()", True),
+        ("if __name__ == '__main__':\n    found = unguarded()", False),
+        ("if True:\n    if '__main__' == __name__:\n        found = unguarded()", False),
+        ("def work():\n    return unguarded()\nfound = work()", True),
+        ("def work():\n    return unguarded()\nif __name__ == '__main__':\n    found = work()", False),
+        ("if __name__ == 'other':\n    pass\nelse:\n    found = unguarded()", True),
+    ],
+)
+def test_a_script_is_unguarded_if_a_worker_would_come_to_the_same_call(
+    script, unguarded, tmp_path, monkeypatch
+):
+    file = tmp_path / "script.py"
+    file.write_text(script)
+    main = types.ModuleType("__main__")
+    main.__file__, main.unguarded = str(file), main_is_unguarded
+    monkeypatch.setitem(sys.modules, "__main__", main)
+    exec(compile(script, file, "exec"), vars(main))
+    assert main.found == unguarded
+
+
+def test_without_a_file_there_is_nothing_that_a_worker_would_run_again(monkeypatch):
+    main = types.ModuleType("__main__")  # as in a notebook or with python -c
+    main.unguarded = main_is_unguarded
+    monkeypatch.setitem(sys.modules, "__main__", main)
+    exec("found = unguarded()", vars(main))
+    assert not main.found

@@ -154,7 +154,7 @@ def test_old_checkpoints_are_pruned(home, cli):
         checkpoints.write(key, {"x": torch.zeros(1)}, {})
         then = datetime.datetime.now().timestamp() - days * 24 * 3600
         os.utime(checkpoints.root / key / "weights.safetensors", (then, then))
-    assert cli("runs", "prune", "--older-than", "8d")[1] == "nothing to delete\n"
+    assert cli("runs", "prune", "--older-than", "8d")[1] == "Nothing to delete.\n"
     assert cli("runs", "prune", "--keep", "1")[1] == f"deleted {checkpoints.root / 'old'}\n"
     assert [path.name for path in checkpoints.root.glob("*")] == ["new"]
     cli("runs", "prune", "--older-than", "0d")
