@@ -14,8 +14,11 @@ AttnxWarning reports something that does not stop the work.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from difflib import get_close_matches
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
 __all__ = [
@@ -28,6 +31,7 @@ __all__ = [
     "PluginError",
     "UsageError",
     "did_you_mean",
+    "did_you_mean_path",
 ]
 
 FAULT = 70  # as BSD's sysexits have it
@@ -115,6 +119,48 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     lowered = {other.lower(): other for other in sorted(known)}
     near = get_close_matches(name.lower(), lowered, n=1, cutoff=0.6)
     return f" Did you mean '{lowered[near[0]]}'?" if near else ""
+
+
+def did_you_mean_path(path: str | Path, *, folder: bool = False) -> str:
+    """Suggest the nearest existing path, for the end of an error message.
+
+    Every part of the path that does not exist is replaced by the nearest name in its folder.
+
+    Args:
+        path: the path that was given.
+        folder: whether a folder is wanted; otherwise a file is suggested.
+
+    Returns:
+        " Did you mean 'PATH'?", or an empty text if the path exists or no path is near.
+    """
+    given = Path(path)
+    parts, found = given.parts, Path()
+    for place, part in enumerate(parts, start=1):
+        if not os.path.exists(found / part):
+            part = _nearest_entry(found, part, folders=folder or place < len(parts))
+            if not part:
+                return ""
+        found /= part
+    right = os.path.isdir(found) if folder else os.path.isfile(found)
+    return f" Did you mean '{found}'?" if right and found != given else ""
+
+
+def _nearest_entry(folder: Path, name: str, *, folders: bool) -> str:
+    """The nearest name of a file, or of a folder, in a folder; empty if there is none."""
+    try:
+        with os.scandir(folder) as entries:
+            names = [e.name for e in islice(entries, _MOST_ENTRIES) if e.is_dir() == folders]
+    except OSError:  # a folder that may not be read: a suggestion can be left out
+        return ""
+    lowered = {other.lower(): other for other in sorted(names) if not other.startswith(".")}
+    stem = Path(name).stem.lower()
+    for near in get_close_matches(name.lower(), lowered, n=10, cutoff=0.6):
+        if get_close_matches(stem, [Path(near).stem], cutoff=0.6):  # an equal ending alone is not near
+            return lowered[near]
+    return ""
+
+
+_MOST_ENTRIES = 5000  # of a folder; comparing more names would take longer than a second
 
 
 def in_one_line(error: BaseException) -> str:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         PluginError,
         UsageError,
         did_you_mean,
+        did_you_mean_path,
     )
     from .hookspecs import hookimpl
     from .host.cards import Adapter, Card
@@ -112,6 +113,7 @@ _MODULES = {
         "MachineError",
         "CheckFailed",
         "did_you_mean",
+        "did_you_mean_path",
     ),
 }
 
@@ -170,6 +172,7 @@ __all__ = [  # noqa: RUF022 - grouped as an author looks for them
     "MachineError",
     "CheckFailed",
     "did_you_mean",
+    "did_you_mean_path",
 ]
 
 __getattr__ = import_late(__name__, _MODULES)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import UsageError
+from ..errors import UsageError, did_you_mean_path
 from ..host.catalog import Catalog
 from .setup import installed_here
 
@@ -58,5 +58,5 @@ def _is_place(text: str) -> bool:
     where, _, attribute = text.rpartition(":")
     file = next((part for part in (text, where) if part.endswith(".py")), None)
     if file is not None and not Path(file).is_file():
-        raise UsageError(f"File '{file}' does not exist.")
+        raise UsageError(f"File '{file}' does not exist.{did_you_mean_path(file)}")
     return file is not None or bool(where and attribute.isidentifier())

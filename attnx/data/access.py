@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..errors import DataError, did_you_mean
+from ..errors import DataError, did_you_mean, did_you_mean_path
 from ..progress import Progress
 from ..registry.datasets import Dataset, RemoteSource
 from .cache import Cache
@@ -41,7 +41,10 @@ class Source:
             return
         if not os.path.isdir(self.directory):
             wrong = "is not a folder" if os.path.exists(self.directory) else "does not exist"
-            raise self.data_error(f"The data directory '{self.directory}' {wrong} (--data-dir, ATTNX_DATA).")
+            nearest = did_you_mean_path(self.directory, folder=True)
+            raise self.data_error(
+                f"The data directory '{self.directory}' {wrong} (--data-dir, ATTNX_DATA).{nearest}"
+            )
         self._check_readable(self.directory)
 
     @classmethod

@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from ..errors import DataError
+from ..errors import DataError, did_you_mean_path
 
 BINARY = b"\0"
 
@@ -37,7 +37,7 @@ def read_lines(path: Path, encoding: str = "utf-8-sig") -> Generator[str, None, 
                     )
                 yield _decode(line, path, number, encoding)
     except FileNotFoundError as error:
-        raise DataError(f"File '{path}' does not exist.") from error
+        raise DataError(f"File '{path}' does not exist.{did_you_mean_path(path)}") from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise DataError(f"'{path}' cannot be unpacked: {error}. Compress it again with gzip.") from error
     except OSError as error:

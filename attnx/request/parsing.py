@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ..errors import UsageError, did_you_mean
+from ..errors import UsageError, did_you_mean, did_you_mean_path
 from ..registry.plain_yaml import load_yaml
 from .spec import Choice, Limit, Options, RunSpec
 
@@ -72,7 +72,8 @@ def read_fields(path: Path, of: type[Options]) -> dict[str, Any]:
     try:
         fields = load_yaml(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise UsageError(f"Cannot read spec '{path}': {error.strerror}.") from error
+        nearest = did_you_mean_path(path)
+        raise UsageError(f"Cannot read spec '{path}': {error.strerror}.{nearest}") from error
     except ValueError as error:
         raise UsageError(f"Spec '{path}' is not valid YAML: {error}.") from error
     if not isinstance(fields, dict):

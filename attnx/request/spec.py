@@ -16,7 +16,7 @@ from pydantic import (
     model_validator,
 )
 
-from ..errors import UsageError, did_you_mean
+from ..errors import UsageError, did_you_mean, did_you_mean_path
 from .option_text import read_options, write_options
 
 
@@ -187,4 +187,5 @@ def validate_options(options: type[Options], given: dict[str, Any], owner: str) 
                 f"Write {key}=VALUE after the name."
             ) from error
         where = f"option '{key}' of {owner}" if key else f"the options of {owner}"
-        raise UsageError(f"Bad value {first['input']!r} for {where}: {first['msg']}.") from error
+        nearest = did_you_mean_path(str(first["input"])) if first["type"] == "path_not_file" else ""
+        raise UsageError(f"Bad value {first['input']!r} for {where}: {first['msg']}.{nearest}") from error

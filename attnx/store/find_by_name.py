@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from ..errors import UsageError, did_you_mean
+from ..errors import UsageError, did_you_mean, did_you_mean_path
 
 
 def find_by_name(name: str, known: Iterable[Path], what: str, where: Path) -> Path:
@@ -22,5 +22,6 @@ def find_by_name(name: str, known: Iterable[Path], what: str, where: Path) -> Pa
         names = ", ".join(folder.name for folder in found[:5])
         more = ", ..." if len(found) > 5 else ""
         raise UsageError(f"'{name}' matches {len(found)} names: {names}{more}. Type more characters.")
-    hint = did_you_mean(name, [folder.name for folder in folders])
+    is_path = len(Path(name).parts) > 1
+    hint = did_you_mean_path(name, folder=True) if is_path else did_you_mean(name, [f.name for f in folders])
     raise UsageError(f"No {what} '{name}' in '{where}'.{hint} See 'attnx runs' for all names.")

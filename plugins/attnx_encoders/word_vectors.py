@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from attnx.plugin import DataError, Source, UsageError, read_lines
+from attnx.plugin import DataError, Source, UsageError, did_you_mean_path, read_lines
 
 from .options import ClassifierOptions
 from .vocabulary import PAD, Vocabulary
@@ -58,7 +58,8 @@ def find_vectors(name: str, source: Source) -> Path:
         raise DataError(f"Cannot read '{name}' (option embeddings): {error.strerror}.") from error
     if name in DATASETS:
         return source.fetch(name).folder / DATASETS[name]
-    raise UsageError(f"embeddings={name}: no such file. Give learned, or a file of word vectors.")
+    nearest = did_you_mean_path(path)
+    raise UsageError(f"embeddings={name}: no such file.{nearest} Give learned, or a file of word vectors.")
 
 
 def read_vectors(path: Path, wanted: Mapping[str, int]) -> tuple[dict[str, Vector], int]:

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from pathlib import Path
 from typing import ClassVar
 
-from attnx.plugin import DataError, Source, Task, TaskData, UsageError
+from attnx.plugin import DataError, Source, Task, TaskData, UsageError, did_you_mean_path
 
 from .corpus import ALL, make_data
 from .label_names import SENTIMENT
@@ -126,8 +126,9 @@ def _find(path: Path, source: Source) -> Path:
                 raise DataError(f"'{place}' is a folder; give a file in it.")
     except OSError as error:
         raise _unreadable(path, error) from error
+    nearest = next(filter(None, map(did_you_mean_path, places)), "")
     near = sorted(other.name for other in path.parent.glob(f"*{path.suffix}"))[:5] if path.suffix else []
-    there = f" There are: {', '.join(near)}." if near else ""
+    there = nearest or (f" There are: {', '.join(near)}." if near else "")
     raise DataError(f"There is no file '{' or '.join(map(str, places))}'.{there}")
 
 

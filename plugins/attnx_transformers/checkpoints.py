@@ -11,7 +11,7 @@ from logging import ERROR, getLogger
 from pathlib import Path
 from typing import Any
 
-from attnx.plugin import DataError, Source, UsageError
+from attnx.plugin import DataError, Source, UsageError, did_you_mean_path
 
 from .options import CheckpointOptions
 
@@ -52,7 +52,8 @@ class Checkpoint:
                 raise DataError(f"'{folder}' has no config.json: it is not a model in Hugging Face layout.")
         elif not _HUB_NAME.fullmatch(name) or name.startswith("."):
             raise DataError(
-                f"checkpoint={name}: no such folder. Give one with a model in it, or a name on the hub."
+                f"checkpoint={name}: no such folder.{did_you_mean_path(folder, folder=True)} "
+                "Give one with a model in it, or a name on the hub."
             )
         place = str(folder) if local else name
         return cls(name, place, options.revision, local, source.offline, options.trust_remote_code)
@@ -119,7 +120,8 @@ class Checkpoint:
             return DataError(f"'{self.place}' cannot be loaded: {reason}")
         where = "is not on this machine and ATTNX_OFFLINE is set" if self.offline else "could not be obtained"
         return DataError(
-            f"checkpoint={self.name} {where}: {reason} Give a folder that the model was saved into instead."
+            f"checkpoint={self.name} {where}: {reason}{did_you_mean_path(self.name, folder=True)} "
+            "Give a folder that the model was saved into instead."
         )
 
 

@@ -81,8 +81,9 @@ class TestOwnFiles:
 
     def test_a_missing_file_is_named_with_those_that_are_there(self, tmp_path: Path) -> None:
         self.one(tmp_path)
-        message = error("jsonl", file=tmp_path / "mien.jsonl")
-        assert f"There is no file '{tmp_path / 'mien.jsonl'}'. There are: mine.jsonl." in message
+        near, far = tmp_path / "mien.jsonl", tmp_path / "reviews.jsonl"
+        assert f"'{near}'. Did you mean '{tmp_path / 'mine.jsonl'}'?" in error("jsonl", file=near)
+        assert f"There is no file '{far}'. There are: mine.jsonl." in error("jsonl", file=far)
 
     def test_a_folder_is_called_one_and_a_home_is_found(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
