@@ -13,12 +13,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import torch
-from attnx.plugin import Example, TaskData
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from torch import Tensor
 from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
 
+from attnx.plugin import Example, TaskData
 from attnx.progress import Progress
+from attnx.request.plan import Tests
 from attnx.run.evaluation_mode import evaluating
 from attnx.run.measuring.attribution import Named, trace_of
 from attnx.run.measuring.measurement import observe
@@ -137,12 +138,14 @@ def _ours(model: HfClassifier, texts: Sequence[Example]) -> dict[str, float]:
     found = observe(
         model,
         Split(model, texts, CPU),
-        explanations=explanations,
-        references=explanations[-1:],
-        metrics=(
-            Named("comprehensiveness", Comprehensiveness(options)),
-            Named("sufficiency", Sufficiency(options)),
-            Named("kendall", Kendall()),
+        Tests(
+            explanations=explanations,
+            references=explanations[-1:],
+            metrics=(
+                Named("comprehensiveness", Comprehensiveness(options)),
+                Named("sufficiency", Sufficiency(options)),
+                Named("kendall", Kendall()),
+            ),
         ),
         seed=0,
         progress=Progress("off"),

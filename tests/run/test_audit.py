@@ -67,7 +67,8 @@ def test_the_audit_is_readable_in_100_columns(
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 100
     assert any(line.startswith("comprehensiveness") and "0 of 44" in line for line in lines)
-    assert any("sdc-text" in line and "cnn-small" in line and "2 of 2" in line for line in lines)
+    assert any("sdc-text" in line and "cnn-small" in line for line in lines)
+    assert any(line.endswith("verified 2 of 2") for line in lines)
 
 
 def test_a_report_of_an_audit_survives_json(report: attnx.AuditReport) -> None:

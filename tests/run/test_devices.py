@@ -21,7 +21,7 @@ from attnx.run.device import choose_device
 from attnx.testing import pretend_device
 
 INSTALLED = Catalog.installed()
-WORDS = "sdc-text:train=60,dev=10,test=16"
+WORDS = "sdc-text:train=40,dev=10,test=8"
 QUICK: dict[str, Any] = {"training": {"epochs": 1}, "progress": False}
 
 
@@ -79,9 +79,9 @@ def applying(kind: Literal["explanations", "metrics"], names: list[str], **asked
 
 def both(**asked: Any) -> tuple[attnx.Report, attnx.Report]:
     """The report of a run on the CPU and on the accelerator."""
-    here = attnx.evaluate(**asked, **QUICK, device="cpu")
+    here = attnx.evaluate(**asked, **QUICK, device="cpu", keep="none")
     with pretend_device():
-        return here, attnx.evaluate(**asked, **QUICK, device="cuda")
+        return here, attnx.evaluate(**asked, **QUICK, device="cuda", keep="none")
 
 
 def require_same(here: attnx.Report, there: attnx.Report) -> None:
@@ -90,7 +90,7 @@ def require_same(here: attnx.Report, there: attnx.Report) -> None:
 
 
 TEXTS = {"task": WORDS, "model": SMALL, "references": ("gradient",)}
-SEGMENTS = {"task": "sdc-2d:train=60,dev=20,test=20", "model": "fcam", "references": ("gradient",)}
+SEGMENTS = {"task": "sdc-2d:train=40,dev=10,test=8", "model": "fcam", "references": ("gradient",)}
 WITHIN = {  # what each kind of data allows
     kind: {task["task"]: applying(kind, names, **task) for task in (TEXTS, SEGMENTS)}
     for kind, names in (("explanations", IMPORTANCES), ("metrics", METRICS))

@@ -32,12 +32,11 @@ def carried_out(jobs, then=lambda done: (), workers=Workers("in-process")):  # n
     return list(run_jobs(workers, work, jobs, then))
 
 
-@pytest.mark.parametrize("workers", [Workers("in-process"), Workers("local", 2)])
-def test_jobs_follow_from_the_results_of_others(workers):
+def test_jobs_follow_from_the_results_of_others():
     def then(done):
         return [("second", done.result[1])] if done.result[0] == "first" else []
 
-    done = carried_out([("first", 1), ("first", 2)], then, workers)
+    done = carried_out([("first", 1), ("first", 2)], then)
     assert sorted(one.result for one in done) == [("first", 1), ("first", 2), ("second", 1), ("second", 2)]
 
 

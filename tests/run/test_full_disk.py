@@ -19,7 +19,7 @@ from faults import failing_disk
 
 import attnx
 from attnx import AttnxError, Report
-from attnx.results.verdict import judge
+from attnx.results.judgement.verdict import judge
 
 SMALL: dict[str, Any] = {
     "task": "sdc-error-mode-1:train=20,dev=20,test=20",
