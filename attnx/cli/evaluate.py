@@ -8,24 +8,25 @@ import typer
 
 from ..errors import NotStored
 from .catalog import installed_catalog
-from .completion import names_of
 from .options import (
     DataDir,
     Device,
     Executor,
+    Explanations,
     Fresh,
     Json,
     KeepLevel,
     Limit,
+    Metrics,
     Model,
     Out,
     Projection,
+    References,
     Sample,
     Scheduler,
     Seeds,
     Task,
     Train,
-    registry_default,
 )
 
 
@@ -33,31 +34,9 @@ def evaluate(
     task: Task = None,
     model: Model = None,
     projection: Projection = None,
-    explanation: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Importance method to test (repeatable).  "
-            f"[default: the first available of {registry_default('explanations')}]",
-            autocompletion=names_of("importance"),
-        ),
-    ] = None,
-    reference: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Importance method to compare with (repeatable).",
-            autocompletion=names_of("importance"),
-        ),
-    ] = None,
-    metric: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Metric (repeatable); 'all' that apply, or 'none'.  [default: the standard set]",
-            autocompletion=names_of("metric"),
-        ),
-    ] = None,
+    explanation: Explanations = None,
+    reference: References = None,
+    metric: Metrics = None,
     seeds: Seeds = None,
     limit: Limit = None,
     train: Train = None,

@@ -63,6 +63,31 @@ Out = Annotated[
     Path | None,
     typer.Option(metavar="FOLDER", help="Folder where runs are stored.  [default: runs in ATTNX_HOME]"),
 ]
+Explanations = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="Importance method to test (repeatable).  "
+        f"[default: the first available of {registry_default('explanations')}]",
+        autocompletion=names_of("importance"),
+    ),
+]
+References = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="Importance method to compare with (repeatable).",
+        autocompletion=names_of("importance"),
+    ),
+]
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="Metric (repeatable); 'all' that apply, or 'none'.  [default: the standard set]",
+        autocompletion=names_of("metric"),
+    ),
+]
 Sample = Annotated[
     str | None,
     typer.Option(

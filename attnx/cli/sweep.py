@@ -13,10 +13,13 @@ from .options import (
     DataDir,
     Device,
     Executor,
+    Explanations,
     Fresh,
     Json,
     KeepLevel,
     Limit,
+    Metrics,
+    References,
     Sample,
     Scheduler,
     Seeds,
@@ -47,28 +50,9 @@ def sweep(
         list[str] | None,
         typer.Option(metavar="NAME", help="Projection (repeatable).", autocompletion=names_of("projection")),
     ] = None,
-    explanation: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Importance method to test in every cell (repeatable).",
-            autocompletion=names_of("importance"),
-        ),
-    ] = None,
-    reference: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Importance method to compare with in every cell (repeatable).",
-            autocompletion=names_of("importance"),
-        ),
-    ] = None,
-    metric: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME", help="Metric of every cell (repeatable).", autocompletion=names_of("metric")
-        ),
-    ] = None,
+    explanation: Explanations = None,
+    reference: References = None,
+    metric: Metrics = None,
     train: Annotated[
         list[str] | None,
         typer.Option(metavar="K=V,...", help="Training settings (repeatable; each makes its own cells)."),

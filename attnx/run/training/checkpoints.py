@@ -127,5 +127,5 @@ def _below(prefix: str, state: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def shapes(state: Mapping[str, Tensor]) -> dict[str, torch.Size]:
-    """The shapes by which weights of different models are told apart."""
+    """The shapes of weights, which differ between models."""
     return {name: tensor.shape for name, tensor in state.items()}

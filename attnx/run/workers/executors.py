@@ -119,7 +119,7 @@ def choose_workers(
             "No worker processes are started, because each would run this script again: the work is done in "
             "this process. To use workers, put the call below: if __name__ == '__main__':",
             AttnxWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
         return Workers("in-process")
     return workers

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Mapping
 
 from ...registry.experiments import Experiment, Size
+from ...results.formatting import duration
 from .components import width
 
 
@@ -19,17 +20,14 @@ def _entry(name: str, experiment: Experiment) -> str:
     lines = [
         *textwrap.wrap(f"{name}  {experiment.source}", width(), subsequent_indent="    "),
         *_wrapped(experiment.summary),
-        *_wrapped(f"small ({duration(experiment.small.minutes)}): {_amount(experiment, experiment.small)}"),
-        *_wrapped(f"paper ({duration(experiment.paper.minutes)}): {_amount(experiment, experiment.paper)}"),
+        *_wrapped(f"small ({_about(experiment.small.minutes)}): {_amount(experiment, experiment.small)}"),
+        *_wrapped(f"paper ({_about(experiment.paper.minutes)}): {_amount(experiment, experiment.paper)}"),
     ]
     return "\n".join(lines)
 
 
-def duration(minutes: float | None) -> str:
-    """Minutes in words."""
-    if minutes is None:
-        return "unknown duration"
-    return f"about {minutes:g} min" if minutes < 90 else f"about {minutes / 60:.0f} h"
+def _about(minutes: float | None) -> str:
+    return "unknown duration" if minutes is None else f"about {duration(60 * minutes)}"
 
 
 def _amount(experiment: Experiment, size: Size) -> str:
