@@ -42,7 +42,7 @@ def duration(seconds: float) -> str:
     """A length of time as people say it: seconds below two minutes, minutes below two hours, then hours."""
     if seconds < 120:
         return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.3g} h"
 
 
 ARROWS: Final = {"up": "↑", "down": "↓", "none": ""}
