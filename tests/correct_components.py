@@ -11,7 +11,7 @@ from torch import Tensor
 from attnx.formulas.randomness import Randomness
 from attnx.host.cards import Kind
 from attnx.protocols import ImportanceMethod, Metric, Model, SplitMetric, Task
-from attnx.testing import ToyModel, toy_data
+from attnx.testing import MarkedToyModel, ToyModel, toy_data
 from attnx.testing.toy import ToySoftmax
 from attnx.types import Axis, Conclusion, Corpus, Evidence, Measure, TaskData, Trace, WithCurve
 
@@ -88,6 +88,7 @@ class WeightByLength(SplitMetric):
 CORRECT: dict[str, tuple[Kind, Any]] = {
     "projection": ("projection", ToySoftmax()),
     "model": ("model", ToyModel()),
+    "model with special columns": ("model", MarkedToyModel()),
     "task": ("task", ToyTask()),
     "importance": ("importance", Weights()),
     "importance with gradients": ("importance", Gradients()),

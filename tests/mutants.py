@@ -119,6 +119,23 @@ def leave_gradient(model: Any, trace: Trace) -> Tensor:
     return trace.attention
 
 
+def by_column(_: Any, trace: Trace) -> Tensor:
+    """Takes the number of a column for the place of its unit."""
+    mask = trace.batch.mask
+    place = torch.arange(mask.shape[1], device=mask.device).expand_as(mask)
+    return (1 / (1.0 + place)).masked_fill(~mask, 0.0)
+
+
+def mean_of_first_columns(_: Any, e: Evidence) -> Tensor:
+    """Takes the first three columns for the first three units."""
+    return e.explanation.values[:, :3].sum(1) / 3
+
+
+def keep_first_column(_: Any, e: Evidence, corpus: Corpus) -> tuple[Tensor, ...]:
+    """Takes the first column for the first unit."""
+    return e.explanation.values[:, 0], e.trace.batch.mask.sum(1)
+
+
 # Law -> what it says -> the mutant it says it of.
 MUTANTS: dict[str, dict[str, Any]] = {
     "simplex": {
@@ -212,6 +229,7 @@ MUTANTS: dict[str, dict[str, Any]] = {
     "importance-batches": {
         "alone gets other scores": weighing(lambda model, trace: trace.attention / trace.attention.max())
     },
+    "importance-special": {"get other scores if the model": weighing(by_column)},
     "importance-device": {
         "same device": weighing(lambda model, trace: trace.attention * torch.ones(trace.attention.shape[1])),
         "to numpy": weighing(lambda model, trace: torch.from_numpy(trace.attention.numpy())),
@@ -238,6 +256,10 @@ MUTANTS: dict[str, dict[str, Any]] = {
     "metric-batches": {
         "alone gives another": measuring(lambda values, batch: values / batch.mask.shape[1]),
         "reverse order": measuring(lambda values, batch: values / torch.arange(1, 1 + len(batch))),
+    },
+    "metric-special": {
+        "gets other values": mutant(OnRationale, needs=(), axis=None, __call__=mean_of_first_columns),
+        "special columns gets": mutant(WeightByLength, keep=keep_first_column),
     },
     "metric-device": {
         "same device": measuring(lambda values, batch: values * torch.ones(len(batch))),

@@ -177,4 +177,4 @@ def _has(thing: Any, name: str) -> bool:
     if found is None and name == "__call__":
         return callable(thing)
     found = getattr(thing, name, None) if not isinstance(found, property) else found
-    return found is not None and not getattr(found, "__module__", "").startswith(STUBS)
+    return found is not None and not (getattr(found, "__module__", None) or "").startswith(STUBS)

@@ -17,7 +17,7 @@ from .check_report import Capability, CheckReport, ComponentCheck, LawResult
 from .checking import assert_conforms
 from .laws import LAWS, Law
 from .pretend_device import pretend_device
-from .toy import ToyModel, toy_data
+from .toy import MarkedToyModel, ToyModel, toy_data
 
 __all__ = [  # noqa: RUF022 - grouped as an author looks for them
     "assert_conforms",
@@ -28,6 +28,7 @@ __all__ = [  # noqa: RUF022 - grouped as an author looks for them
     "Capability",
     "CheckReport",
     "ToyModel",
+    "MarkedToyModel",
     "toy_data",
     "pretend_device",
 ]

@@ -12,7 +12,7 @@ from ..run.measuring.attribution import Named, attribute, trace_of
 from ..types import Batch, Example
 from .laws import law, require
 from .model_laws import by_unit, close
-from .toy import ToyModel, toy_data
+from .toy import MarkedToyModel, ToyModel, toy_data
 
 
 def _values(method: ImportanceMethod, examples: Sequence[Example], model: ToyModel) -> tuple[Batch, Tensor]:
@@ -46,6 +46,20 @@ def importance_batches(method: ImportanceMethod) -> None:
         require(close(mine, by_unit(alone_batch, alone, 0)), f"example {example.id} alone gets other scores")
         back = len(examples) - 1 - row
         require(close(mine, by_unit(other_batch, others, back)), "the order of a batch changes scores")
+
+
+@law("importance")
+def importance_special(method: ImportanceMethod) -> None:
+    """A score belongs to its unit: it is the same if the model has special columns, such as [CLS]."""
+    examples = toy_data().test
+    plain_batch, plain = _values(method, examples, ToyModel())
+    batch, values = _values(method, examples, MarkedToyModel())
+    require(bool((values[~batch.mask] == 0).all()), "a score at a special or padding position is not 0")
+    for row, example in enumerate(examples):
+        require(
+            close(by_unit(plain_batch, plain, row), by_unit(batch, values, row)),
+            f"the units of example {example.id} get other scores if the model has special columns",
+        )
 
 
 class _Failing(ToyModel):

@@ -18,7 +18,7 @@ from ..run.measuring.metric_calls import answer_of
 from ..types import Conclusion, Corpus, Evidence, Example, Importance
 from .laws import law, require
 from .model_laws import close
-from .toy import WORDS, ToyModel, toy_data
+from .toy import WORDS, MarkedToyModel, ToyModel, toy_data
 
 SPLIT = 150  # examples
 CPU = torch.device("cpu")
@@ -26,10 +26,13 @@ CPU = torch.device("cpu")
 
 @contextmanager
 def evidence_of(
-    examples: Sequence[Example], explanation: str, device: torch.device = CPU
+    examples: Sequence[Example],
+    explanation: str,
+    device: torch.device = CPU,
+    made_by: type[ToyModel] = ToyModel,
 ) -> Iterator[Evidence]:
     """Yield the evidence of one batch, explained by attention, by random scores or by zeros."""
-    model = ToyModel().to(device)
+    model = made_by().to(device)
     batch = model.encode(examples).to(device)
     with evaluating(model):
         trace = trace_of(model, batch)
@@ -45,10 +48,14 @@ def evidence_of(
 
 
 def values_of(
-    metric: Metric, examples: Sequence[Example], explanation: str = "attention", device: torch.device = CPU
+    metric: Metric,
+    examples: Sequence[Example],
+    explanation: str = "attention",
+    device: torch.device = CPU,
+    made_by: type[ToyModel] = ToyModel,
 ) -> Tensor:
     """Measure these examples: values [B, M] for one explanation."""
-    with evidence_of(examples, explanation, device) as evidence:
+    with evidence_of(examples, explanation, device, made_by) as evidence:
         return answer_of(Named("metric", metric), evidence)[0]
 
 
@@ -57,13 +64,14 @@ def conclude(
     batches: Sequence[Sequence[Example]],
     explanation: str = "attention",
     device: torch.device = CPU,
+    made_by: type[ToyModel] = ToyModel,
 ) -> Conclusion:
     """Measure a split that is given in these batches."""
     units = [len(example.units) for examples in batches for example in examples]
     corpus = Corpus(unit_counts=torch.tensor(units))
     parts = []
     for examples in batches:
-        with evidence_of(examples, explanation, device) as evidence:
+        with evidence_of(examples, explanation, device, made_by) as evidence:
             parts.append(tuple(kept.cpu() for kept in metric.keep(evidence, corpus)))
     with torch.no_grad():
         return metric.conclude(tuple(torch.cat(kept) for kept in zip(*parts, strict=True)), corpus)
@@ -124,6 +132,26 @@ def metric_batches(metric: Metric) -> None:
     require(close(values, backwards), "a batch in reverse order gives other values")
     alone = torch.cat([values_of(metric, [example]) for example in examples]).nan_to_num(-99)
     require(close(values, alone), "an example alone gives another value than in a batch")
+
+
+@law("metric")
+def metric_special(metric: Metric) -> None:
+    """Values are the same if the model has special columns, such as [CLS]."""
+    for explanation in ("attention", "random"):
+        if is_split_metric(metric):
+            plain, marked = (
+                conclude(metric, [toy_split()], explanation, made_by=model).values
+                for model in (ToyModel, MarkedToyModel)
+            )
+        else:
+            plain, marked = (
+                values_of(metric, toy_data().test, explanation, made_by=model)
+                for model in (ToyModel, MarkedToyModel)
+            )
+        require(
+            close(plain.nan_to_num(-99), marked.nan_to_num(-99)),
+            "a model with special columns gets other values",
+        )
 
 
 @law("metric")

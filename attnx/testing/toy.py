@@ -106,7 +106,9 @@ class ToyModel(nn.Module):
         weights = a[:, None, None].repeat(1, 1, a.shape[1], 1)  # [B, 1, L, L]
         read = torch.einsum("bq,bmqi->bi", query, weights)  # [B, L]
         sizes = embeddings.norm(dim=-1)[:, None]  # [B, 1, L]
-        return Layers(batch.unit_index, query, (weights,), (sizes,), self._classify(embeddings, read))
+        places = torch.arange(a.shape[1], device=a.device).expand_as(batch.mask)
+        column = places.masked_fill(places >= batch.lengths[:, None], -1)  # [B, L]
+        return Layers(column, query, (weights,), (sizes,), self._classify(embeddings, read))
 
     def attention_parameters(self) -> Iterable[nn.Parameter]:
         """Give the parameters that make attention."""
@@ -115,3 +117,36 @@ class ToyModel(nn.Module):
     def _classify(self, hidden: Tensor, attention: Tensor) -> Tensor:
         context = torch.einsum("b...l,blh->b...h", attention, hidden)  # [B, H] or [B, K, H]
         return context @ self.head.T
+
+
+class MarkedToyModel(ToyModel):
+    """The toy model with a special column before and after the units of every example.
+
+    No special column is ever attended to, so everything that is said of a unit is as in `ToyModel`.
+    Their vector has the highest score of all, so a component that reads them gives other values.
+    """
+
+    mark: Tensor
+
+    def __init__(self, projection: AttentionProjection | None = None) -> None:
+        super().__init__(projection)
+        self.register_buffer("mark", torch.tensor([[3.0, -2.0]]))
+
+    def encode(self, examples: Sequence[Example]) -> Batch:
+        """Turn examples into ids of words, with a mark at both ends."""
+        plain = super().encode(examples)
+        ends = torch.full((len(examples), 1), len(WORDS))  # [B, 1]
+        inputs = torch.cat([ends, plain.inputs, torch.zeros_like(ends)], 1)  # [B, L + 2]
+        inputs.scatter_(1, plain.lengths[:, None] + 1, ends)
+        edge, none = torch.zeros_like(ends, dtype=torch.bool), torch.full_like(ends, -1)
+        return Batch.collate(
+            examples,
+            inputs=inputs,
+            mask=torch.cat([edge, plain.mask, edge], 1),
+            unit_index=torch.cat([none, plain.unit_index, none], 1),
+            lengths=plain.lengths + 2,
+        )
+
+    def embed(self, batch: Batch) -> Tensor:
+        """Give the vector of every unit and mark [B, L, E]."""
+        return torch.cat([self.vectors, self.mark])[batch.inputs]  # [B, L, 2]

@@ -51,7 +51,9 @@ def test_components_of_the_plugin_guide_work():
         if "class " in block:
             exec(block, guide)
     assert_conforms("metric", guide["TopShare"]())
+    assert_conforms("importance", guide["Saliency"]())
     assert_conforms("importance", guide["Position"]())
+    assert_conforms("metric", guide["EarlyShare"]())
     catalog = Catalog.installed()
     spec = RunSpec.model_validate(
         {"task": "sdc-2d:train=60,dev=30,test=40", "training": {"epochs": 1}, "seeds": (0, 1)}

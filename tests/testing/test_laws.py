@@ -12,7 +12,7 @@ from mutants import MUTANTS
 from attnx.errors import CheckFailed, UsageError
 from attnx.host.cards import KINDS, Component, Kind
 from attnx.host.catalog import Catalog
-from attnx.testing import LAWS, ToyModel, assert_conforms, toy_data
+from attnx.testing import LAWS, MarkedToyModel, ToyModel, assert_conforms, toy_data
 from attnx.testing.checking import check_component, law_results
 from attnx.testing.model_laws import ModelOnTask
 
@@ -36,6 +36,26 @@ def test_a_mutant_breaks_its_law(law: str, said: str, subject: Any) -> None:
     assert said in broken.get(law, ""), f"broken: {broken}"
     with pytest.raises(CheckFailed, match=law):
         assert_conforms(KIND_OF_LAW[law], subject)
+
+
+@pytest.mark.parametrize("law", ["importance-special", "metric-special"])
+def test_a_component_that_counts_columns_breaks_no_other_law(law: str) -> None:
+    """Without special columns, nothing would tell columns from units."""
+    for subject in MUTANTS[law].values():
+        assert set(broken_laws(KIND_OF_LAW[law], subject)) == {law}
+
+
+def test_special_columns_change_nothing_that_is_said_of_units() -> None:
+    plain, marked = ToyModel(), MarkedToyModel()
+    examples = toy_data().test
+    ours, theirs = (model.encode(examples) for model in (plain, marked))
+    assert theirs.unit_index[1].tolist() == [-1, 0, 1, -1, -1, -1, -1, -1]
+    assert theirs.inputs[1].tolist() == [6, 4, 1, 6, 0, 0, 0, 0]
+    assert theirs.lengths.tolist() == (ours.lengths + 2).tolist()
+    expected, found = plain.run(ours, plain.embed(ours)), marked.run(theirs, marked.embed(theirs))
+    torch.testing.assert_close(found.logits, expected.logits)
+    torch.testing.assert_close(found.attention[theirs.mask], expected.attention[ours.mask])
+    assert not found.attention[~theirs.mask].any()
 
 
 @pytest.mark.parametrize(("kind", "subject"), CORRECT.values(), ids=CORRECT.keys())
