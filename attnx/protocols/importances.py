@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from torch import Tensor
 
-from ..types import Example, Passes, Trace
+from ..types import Example, Passes, TargetUse, Trace
 from .models import Model
 
 if TYPE_CHECKING:
@@ -21,10 +21,14 @@ class ImportanceMethod(Protocol):
         needs: what the model must provide, e.g. "gradient".
         passes: about how many passes through the model one explanation takes; expensive methods are run on
             a sample of long examples.
+        target_use: how scores depend on the explained class: "ignored" if they are the same for every class,
+            "linear" if they are linear in the output for the class, so that the scores of a difference of two
+            classes are the difference of their scores, else "read".
     """
 
     needs: ClassVar[tuple[str, ...]] = ()
     passes: Passes = 0
+    target_use: TargetUse = "read"
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness, /) -> Tensor:
         """Score every unit of a batch.

@@ -32,7 +32,12 @@ DEFAULTS: Final[dict[Kind, dict[str, Any]]] = {
         "provides": ("attention", "reattend", "projection", "gradient", "hidden", "decode"),
     },
     "projection": {"trains_by_expectation": False},
-    "importance": {"needs": (), "passes": 0, "check": lambda examples: None},  # noqa: ARG005
+    "importance": {
+        "needs": (),
+        "passes": 0,
+        "target_use": "read",
+        "check": lambda examples: None,  # noqa: ARG005
+    },
     "study": {"needs": ()},
     "drawing": {"needs": (), "examples": 400},
     "metric": {

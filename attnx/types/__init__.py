@@ -18,6 +18,7 @@ from .measures import (
     Measure,
     Passes,
     Sees,
+    TargetUse,
     WithCurve,
 )
 
@@ -37,6 +38,7 @@ __all__ = [
     "Outputs",
     "Passes",
     "Sees",
+    "TargetUse",
     "TaskData",
     "Trace",
     "WithCurve",

@@ -12,6 +12,7 @@ class Oracle(ImportanceMethod):
     """
 
     needs = ("rationale",)
+    target_use = "ignored"
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         batch = trace.batch
@@ -26,6 +27,7 @@ class AntiOracle(ImportanceMethod):
     """
 
     needs = ("rationale",)
+    target_use = "ignored"
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         batch = trace.batch
@@ -40,6 +42,7 @@ class NegatedOracle(ImportanceMethod):
     """
 
     needs = ("rationale",)
+    target_use = "ignored"
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         batch = trace.batch

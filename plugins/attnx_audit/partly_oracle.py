@@ -16,6 +16,7 @@ class PartlyOracle(ImportanceMethod):
     """
 
     needs = ("rationale",)
+    target_use = "ignored"
 
     def __init__(self, options: PartlyOracleOptions) -> None:
         self.share = options.share

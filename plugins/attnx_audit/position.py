@@ -11,6 +11,8 @@ class First(ImportanceMethod):
     ignores the model.
     """
 
+    target_use = "ignored"
+
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         place, count = _places(trace)
         mask = trace.batch.mask
@@ -23,6 +25,8 @@ class Last(ImportanceMethod):
     From 1/n for the first unit (word, image patch, ...) to 1 for the last. An uninformative baseline that
     ignores the model.
     """
+
+    target_use = "ignored"
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         place, count = _places(trace)

@@ -12,6 +12,7 @@ class Attention(ImportanceMethod):
     """
 
     needs = ("attention",)
+    target_use = "ignored"
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         return trace.attention

@@ -22,6 +22,8 @@ class Precomputed(ImportanceMethod):
     unit (word, image patch, ...), in order; higher is more important.
     """
 
+    target_use = "ignored"
+
     def __init__(self, options: PrecomputedOptions) -> None:
         self.file = options.file
         scores = read_scores(options.file)

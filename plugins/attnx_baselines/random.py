@@ -13,6 +13,8 @@ class Random(ImportanceMethod):
     all training runs are compared with the same random scores.
     """
 
+    target_use = "ignored"
+
     def __init__(self, options: RandomOptions) -> None:
         self.randomness = Randomness(options.seed).to("random scores")
 

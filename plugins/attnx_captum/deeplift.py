@@ -31,6 +31,7 @@ class DeepLift(ImportanceMethod):
 
     def __init__(self, options: DeepLiftOptions) -> None:
         self.options = options
+        self.target_use = options.target_use
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         output = Output(model, trace, target, "logit", hold_attention=True)

@@ -14,13 +14,15 @@ class IntegratedGradients(ImportanceMethod):
 
     (X_i − B_i)·∫₀¹ ∂p(B + α(X − B))/∂X_i dα for unit i (a word, an image patch, ...) with embedding X_i
     and baseline B_i. Signed: positive scores support the class. Over all units the scores add up to p(X)
-    − p(B). Costs one forward and one backward pass per step.
+    − p(B). Costs one forward and one backward pass per step. If a ReLU is within rounding of 0 at a step,
+    its gradient there depends on the processor, and so does the third digit of a score.
     """
 
     needs = ("gradient",)
 
     def __init__(self, options: IntegratedGradientsOptions) -> None:
         self.options = options
+        self.target_use = options.target_use
         self.passes = 3 * options.steps  # forward and backward
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:

@@ -23,6 +23,7 @@ class KernelShap(ImportanceMethod):
 
     def __init__(self, options: KernelShapOptions) -> None:
         self.options = options
+        self.target_use = options.target_use
         self.passes = options.samples
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:

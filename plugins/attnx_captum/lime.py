@@ -21,6 +21,7 @@ class Lime(ImportanceMethod):
 
     def __init__(self, options: LimeOptions) -> None:
         self.options = options
+        self.target_use = options.target_use
         self.passes = options.samples
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:

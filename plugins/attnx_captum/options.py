@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from attnx.plugin import Options
+from attnx.plugin import Options, TargetUse
 
 Baseline = Literal["zero", "mean"]
 
@@ -16,6 +16,11 @@ class OutputOptions(Options):
         "probability", description="what is explained: p of the class, or its logit"
     )
     absolute: bool = Field(False, description="use absolute values")
+
+    @property
+    def target_use(self) -> TargetUse:
+        """Linear in p or in the logit, unless absolute values are taken."""
+        return "read" if self.absolute else "linear"
 
 
 class BaselineOptions(OutputOptions):
@@ -52,6 +57,11 @@ class DeepLiftOptions(Options):
     )
     absolute: bool = Field(False, description="use absolute values")
 
+    @property
+    def target_use(self) -> TargetUse:
+        """Linear in the logit, unless absolute values are taken."""
+        return "read" if self.absolute else "linear"
+
 
 class SubsetOptions(BaselineOptions):
     """Options shared by the methods that draw subsets of units."""
@@ -76,3 +86,8 @@ class LimeOptions(SubsetOptions):
     width: float = Field(
         0.25, gt=0, description="width in exp(−d²/2·width²), d the cosine distance to the full example"
     )
+
+    @property
+    def target_use(self) -> TargetUse:
+        """Linear like the regression; the lasso is not, as it sets weights to 0."""
+        return "read" if self.absolute or self.regression == "lasso" else "linear"

@@ -6,8 +6,8 @@ from attnx.formulas import settled
 ROUNDING = 16 * torch.finfo(torch.float32).eps  # relative to the largest logit; less is rounding
 
 
-def change_of_output(logits: Tensor, without: Tensor) -> Tensor:
-    """Return [B, K, C] |p − p'| of every class, from logits [B, C] and changed logits [B, K, C].
+def change_of_output(logits: Tensor, without: Tensor, *, signed: bool = False) -> Tensor:
+    """Return [B, K, C] |p − p'|, or p − p', of every class, from logits [B, C] and changed ones [B, K, C].
 
     Logits that differ only by rounding count as equal: passes of different shapes add up in different
     orders, and units that change nothing must tie at 0. In double precision, so that small changes near p
@@ -16,7 +16,8 @@ def change_of_output(logits: Tensor, without: Tensor) -> Tensor:
     p, q = logits.double().softmax(-1), without.double().softmax(-1)
     size = 1 + logits.abs().amax(-1)[:, None, None]  # [B, 1, 1]
     same = (logits[:, None] - without).abs().amax(-1, keepdim=True) <= ROUNDING * size  # [B, K, 1]
-    return (p[:, None] - q).abs().masked_fill(same, 0.0)
+    change = (p[:, None] - q).masked_fill(same, 0.0)
+    return change if signed else change.abs()
 
 
 def settled_changes(values: Tensor, mask: Tensor, logits: Tensor, target: Tensor | None) -> Tensor:
@@ -29,4 +30,4 @@ def settled_changes(values: Tensor, mask: Tensor, logits: Tensor, target: Tensor
     moves = p * (1 - p)  # [B, C]
     moved = moves.mean(-1, keepdim=True) if target is None else moves.gather(1, target[:, None])  # [B, 1]
     size = 1 + logits.double().abs().amax(-1, keepdim=True)  # [B, 1]
-    return settled(values, mask, absolute=ROUNDING * size * (moved + values))
+    return settled(values, mask, absolute=ROUNDING * size * (moved + values.abs()))

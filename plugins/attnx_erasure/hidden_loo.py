@@ -24,6 +24,7 @@ class HiddenLeaveOneOut(ImportanceMethod):
 
     def __init__(self, options: HiddenLeaveOneOutOptions) -> None:
         self.options = options
+        self.target_use = options.target_use
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         mask = trace.batch.mask

@@ -21,9 +21,9 @@ class LeaveOneOut(ImportanceMethod):
     is the output without it; of=average takes the mean of |p_c − p_c,−i| over all classes c, as Jain and
     Wallace do. variant says what takes the place of the unit: nothing (delete), a baseline embedding
     (mask), or random background units (background), over which p_−i is averaged. Scores are at least 0;
-    higher is more important. The only unit of an example gets 0, because there is no output without it.
-    Costs one forward pass per unit. If two units carry the same information, deleting one of them changes
-    little, so both score low.
+    higher is more important. signed=true keeps the sign of p_ŷ − p_ŷ,−i. The only unit of an example gets
+    0, because there is no output without it. Costs one forward pass per unit. If two units carry the same
+    information, deleting one of them changes little, so both score low.
     """
 
     needs = ("deletion",)
@@ -31,12 +31,14 @@ class LeaveOneOut(ImportanceMethod):
 
     def __init__(self, options: LeaveOneOutOptions) -> None:
         self.options = options
+        self.target_use = options.target_use
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         logits = trace.logits
         if self.options.variant == "background":  # whose outputs are means of probabilities
             logits = logits.double().log_softmax(-1)
-        change = change_of_output(logits, self._logits(model, trace, random))  # [B, L, C]
+        without = self._logits(model, trace, random)
+        change = change_of_output(logits, without, signed=self.options.signed)  # [B, L, C]
         if self.options.of == "average":
             values = change.mean(-1)  # [B, L]
         else:

@@ -1,10 +1,10 @@
 """Options of the erasure methods."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
-from attnx.plugin import Options
+from attnx.plugin import Options, TargetUse
 
 Draws = Annotated[int, Field(ge=1, description="random background units to average over")]
 
@@ -24,11 +24,27 @@ class LeaveOneOutOptions(Options):
     of: Literal["target", "average"] = Field(
         "target", description="change in probability of the explained class, or averaged over all classes"
     )
-    normalise: bool = Field(True, description="divide by the sum over units")
+    signed: bool = Field(
+        False, description="keep the sign: above 0 if the class is less probable without the unit"
+    )
+    normalise: bool = Field(True, description="divide by the sum of absolute values over units")
+
+    @model_validator(mode="after")
+    def _one_class(self) -> Self:
+        if self.signed and self.of == "average":
+            raise ValueError("signed=true needs of=target: the signed changes of all classes sum to 0")
+        return self
 
     @property
     def also_needs(self) -> tuple[str, ...]:
         return ("backgrounds",) if self.variant == "background" else ()
+
+    @property
+    def target_use(self) -> TargetUse:
+        """Linear in p with the sign alone; without it a size, or the mean over all classes."""
+        if self.of == "average":
+            return "ignored"
+        return "linear" if self.signed and not self.normalise else "read"
 
 
 class HiddenLeaveOneOutOptions(Options):
@@ -38,6 +54,11 @@ class HiddenLeaveOneOutOptions(Options):
         "target", description="change in probability of the explained class, or averaged over all classes"
     )
     normalise: bool = Field(True, description="divide by the sum over units")
+
+    @property
+    def target_use(self) -> TargetUse:
+        """A size of the change of one class, or of all."""
+        return "ignored" if self.of == "average" else "read"
 
 
 def _rising(bins: tuple[float, ...]) -> tuple[float, ...]:

@@ -20,6 +20,7 @@ class AttentionGradient(ImportanceMethod):
 
     def __init__(self, options: AttentionGradientOptions) -> None:
         self.options = options
+        self.target_use = options.target_use
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         a = trace.attention.detach().requires_grad_()  # [B, L]

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from attnx.plugin import Options
+from attnx.plugin import Options, TargetUse
 
 
 class GradientOptions(Options):
@@ -26,6 +26,11 @@ class GradientOptions(Options):
     def also_needs(self) -> tuple[str, ...]:
         return ("reattend",) if self.attention == "fixed" else ()
 
+    @property
+    def target_use(self) -> TargetUse:
+        """Linear in p or in the logit, unless sizes are taken or divided by their sum."""
+        return "linear" if self.reduce == "signed" and not self.normalise and self.of != "loss" else "read"
+
 
 class AttentionGradientOptions(Options):
     """Options of `attention-gradient` and `attention-x-gradient`."""
@@ -33,3 +38,8 @@ class AttentionGradientOptions(Options):
     of: Literal["probability", "logit", "loss"] = Field(
         "probability", description="what is differentiated: p of the class, its logit, or −log p"
     )
+
+    @property
+    def target_use(self) -> TargetUse:
+        """Linear in p or in the logit."""
+        return "linear" if self.of != "loss" else "read"

@@ -20,6 +20,7 @@ class InfluenceOnStates(ImportanceMethod):
 
     needs = ("gradient", "hidden")
     passes = "units"
+    target_use = "ignored"
 
     def __init__(self, options: InfluenceOptions) -> None:
         self.options = options

@@ -18,6 +18,7 @@ class AttentionNorm(ImportanceMethod):
     """
 
     needs = ("layers",)
+    target_use = "ignored"
 
     def __init__(self, options: AttentionNormOptions) -> None:
         self.options = options

@@ -19,6 +19,7 @@ class ClsAttention(ImportanceMethod):
     """
 
     needs = ("layers",)
+    target_use = "ignored"
 
     def __init__(self, options: ClsAttentionOptions) -> None:
         self.options = options

@@ -18,6 +18,7 @@ class Rollout(ImportanceMethod):
     """
 
     needs = ("layers",)
+    target_use = "ignored"
 
     def __init__(self, options: LayerOptions) -> None:
         self.options = options
