@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from .results.audit import AuditReport
     from .results.comparison import Comparison
     from .results.examples import Examples
-    from .results.explanation import Explanation
+    from .results.explanation import Explanation, Explanations
     from .results.report import Report
     from .results.reproduction import Reproduction
     from .results.study import StudyReport
@@ -76,7 +76,7 @@ _MODULES = {
     "results.audit": ("AuditReport",),
     "results.reproduction": ("Reproduction",),
     "results.comparison": ("Comparison",),
-    "results.explanation": ("Explanation",),
+    "results.explanation": ("Explanation", "Explanations"),
     "results.examples": ("Examples",),
     "run.loaded_run": ("Run",),
     "testing.check_report": ("CheckReport",),
@@ -126,6 +126,7 @@ __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
     "Reproduction",
     "Comparison",
     "Explanation",
+    "Explanations",
     "Examples",
     "Run",
     "CheckReport",

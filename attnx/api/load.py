@@ -88,7 +88,7 @@ def model_of_spec(
     from ..run.loaded_run import Run
 
     shown = progress or Progress()
-    return Run(plan, catalog, find_source(catalog, data_dir, shown), shown)
+    return Run(plan, catalog, find_source(catalog, data_dir, shown), shown, objects=objects or {})
 
 
 def task_data(

@@ -1,4 +1,4 @@
-"""`attnx explain`: the importance scores of the words of one text, or of one example."""
+"""`attnx explain`: the importance scores of the words of texts, or of examples."""
 
 import sys
 from pathlib import Path
@@ -14,9 +14,11 @@ from .options import DataDir, Device, Limit, Model, Out, Projection, Train
 
 
 def explain(
-    text: Annotated[
-        str | None,
-        typer.Argument(metavar="[TEXT]", help="The text to explain.  [default: read from standard input]"),
+    texts: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[TEXT]...", help="The texts to explain.  [default: one, read from standard input]"
+        ),
     ] = None,
     run: Annotated[
         str | None,
@@ -25,7 +27,8 @@ def explain(
         ),
     ] = None,
     example: Annotated[
-        str | None, typer.Option(metavar="ID", help="Explain this example of the task instead of a text.")
+        list[str] | None,
+        typer.Option(metavar="ID", help="Explain this example of the task instead of a text (repeatable)."),
     ] = None,
     query: Annotated[
         str | None, typer.Option(metavar="TEXT", help="The question about the text, for tasks that have one.")
@@ -38,6 +41,22 @@ def explain(
             autocompletion=names_of("importance"),
         ),
     ] = None,
+    target: Annotated[
+        str,
+        typer.Option(metavar="CLASS|predicted|all", help="Class to explain: its name, or all classes."),
+    ] = "predicted",
+    versus: Annotated[
+        str | None,
+        typer.Option(metavar="CLASS", help="Explain why the class of --target and not this one."),
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Metric of each text (repeatable), next to its value for random scores.",
+            autocompletion=names_of("metric"),
+        ),
+    ] = None,
     seed: Annotated[
         int | None, typer.Option(metavar="N", help="Training seed of the model.  [default: the run's first]")
     ] = None,
@@ -45,7 +64,7 @@ def explain(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Task that the model is trained on, if no --run is given.",
+            help="Task that the model is trained on, if no --run is given. A complete classifier needs none.",
             autocompletion=names_of("task"),
         ),
     ] = None,
@@ -61,17 +80,21 @@ def explain(
         Path | None, typer.Option(metavar="FILE", help="Write a self-contained HTML page.")
     ] = None,
 ) -> None:
-    """Show which words of one text matter, by several methods.
+    """Show which words of a text matter, by several methods.
 
     Words are coloured by attention and by other importance methods. The prediction and the effect of
     removing each word are shown too. The model comes from a stored run (--run), or from --task and --model;
-    it is trained first if no weights are stored.
+    it is trained first if no weights are stored. Several texts are explained together.
 
     Examples:
 
       attnx explain --run 3f2a "a dull and tedious film"
 
       attnx explain --run 3f2a --example test-000007 --method gradient --method loo
+
+      attnx explain --run 3f2a "a dull film" "a witty film" --method lime --metric comprehensiveness
+
+      attnx explain --run 3f2a "a dull film" --method lime --target negative --versus positive
 
       echo "a witty film" | attnx explain --task rotten-tomatoes --model bilstm-add
     """
@@ -96,18 +119,33 @@ def explain(
         data_dir=data_dir,
         out=out,
     )
-    if text in (None, "-") and example is None:
-        text = _standard_input()
-    found = loaded.explain(text, example=example, query=query, methods=method or (), seed=seed)
+    if texts in (None, [], ["-"]) and not example:
+        texts = [_standard_input()]
+    found = loaded.explain(
+        _one_or_several(texts),
+        method or (),
+        example=_one_or_several(example),
+        query=query,
+        target=target,
+        versus=versus,
+        metrics=metric or (),
+        seed=seed,
+    )
     if html is not None:
         write_file(html, found.to_html())
         print(f"page: {html}", file=sys.stderr)
     if json:
         sys.stdout.write(found.to_json())
     elif html is None:
-        from ..views.terminal.explanation import print_explanation
+        from ..results.explanation import Explanations
+        from ..views.terminal.explanation import print_explanation, print_explanations
 
-        print_explanation(found)
+        print_explanations(found) if isinstance(found, Explanations) else print_explanation(found)
+
+
+def _one_or_several(given: list[str] | None) -> str | list[str] | None:
+    """One text gives an explanation, several give a list of them."""
+    return (given[0] if len(given) == 1 else given) if given else None
 
 
 def _standard_input() -> str:

@@ -14,7 +14,7 @@ from ..host.cards import Component, Kind
 from ..host.catalog import Catalog
 from ..registry.schema import Composition
 from . import refusals
-from .choices import NONE, choose_metrics, choose_references, only_quality
+from .choices import ALL, NONE, applicable_references, choose_metrics, choose_references, only_quality
 from .objects import Objects, given_part
 from .plan import Part, Plan, Tests
 from .spec import Choice, Options, RunSpec, Training, validate_options
@@ -31,45 +31,49 @@ def resolve(spec: RunSpec, catalog: Catalog, objects: Objects | None = None) -> 
         _require("training with deception", needed, {*task.provides, *model.provides}, task, model, catalog)
     if training.entropy:
         _require("training with entropy", ("attention",), model.provides, task, model, catalog)
-    chosen = spec.explanations or [finder.usual_explanation(model)]
-    explanations = tuple(finder.part("importance", choice) for choice in chosen)
-    baselines = tuple(
-        finder.part("importance", Choice(name=name))
-        for name in usual.baselines
-        if ("importance", name) in catalog.components
-    )
-    provided = {*task.provides, *model.provides}
-    metrics = choose_metrics(spec, catalog, provided, lambda choice: finder.part("metric", choice))
-    references = tuple(
-        finder.part("importance", choice) for choice in choose_references(spec, metrics, catalog, provided)
-    )
-    provided |= {"reference"} if references else set()
-    if not metrics and not only_quality(spec):
-        raise refusals.no_metric(task, model)
-    for part in (task, model, *explanations, *references, *metrics):
-        _require(f"{part.kind} '{part.label}'", part.needs, provided, task, model, catalog)
-    if spec.references and not any("reference" in metric.needs for metric in metrics):
-        raise refusals.unused_reference(references[0], catalog)
-    _distinct("explanation", explanations)
-    _distinct("reference", references)
-    _distinct("metric", metrics)
+    tests = finder.tests(spec, task, model)
+    provided = {*task.provides, *model.provides, *(["reference"] if tests.references else [])}
     plan = Plan(
         spec=spec,
         task=task,
         model=model,
         projection=projection,
-        tests=Tests(explanations, references, metrics, baselines),
+        tests=tests,
         training=training,
         own=next(iter(usual.explanations), ""),
-        chance=next((part.label for part in baselines if part.label == usual.baselines[0]), ""),
+        chance=next((part.label for part in tests.baselines if part.label == usual.baselines[0]), ""),
         drawings=tuple(
             finder.part("drawing", Choice(name=drawing.name))
             for drawing in catalog.of_kind("drawing")
             if provided.issuperset(drawing.needs)
         ),
-        inversions=_inversions(metrics, catalog),
+        inversions=_inversions(tests.metrics, catalog),
     )
     return _spelled_out(plan)
+
+
+def resolve_tests(
+    plan: Plan,
+    explanations: tuple[Choice, ...],
+    metrics: tuple[Choice, ...],
+    catalog: Catalog,
+    objects: Objects | None = None,
+) -> Plan:
+    """The plan with other explanations and metrics; without either, the usual explanation and no metric.
+
+    Metrics compare with those of their usual references that the model supports.
+    """
+    finder = _Finder(catalog, objects or {})
+    named = [finder.part("metric", choice) for choice in metrics if choice.name not in (ALL, NONE)]
+    provided = {*plan.task.provides, *plan.model.provides}
+    usual = dict.fromkeys(applicable_references(named, catalog, provided))
+    asked = {
+        "explanations": explanations,
+        "references": tuple(Choice(name=name) for name in usual),
+        "metrics": metrics or (Choice(name=NONE),),
+    }
+    spec = plan.spec.model_copy(update=asked)
+    return replace(plan, tests=finder.tests(spec, plan.task, plan.model))
 
 
 def _usual(what: str, name: str) -> Choice:
@@ -126,6 +130,33 @@ class _Finder:
         options = validate_options(Training, {**training, **spec.training}, "training")
         assert isinstance(options, Training)
         return model, self._projection(model, spec, projection), options
+
+    def tests(self, spec: RunSpec, task: Part, model: Part) -> Tests[Part]:
+        """Explanations, references, metrics and baselines; what task and model do not support is refused."""
+        catalog = self.catalog
+        chosen = spec.explanations or [self.usual_explanation(model)]
+        explanations = tuple(self.part("importance", choice) for choice in chosen)
+        baselines = tuple(
+            self.part("importance", Choice(name=name))
+            for name in catalog.registry.defaults.baselines
+            if ("importance", name) in catalog.components
+        )
+        provided = {*task.provides, *model.provides}
+        metrics = choose_metrics(spec, catalog, provided, lambda choice: self.part("metric", choice))
+        references = tuple(
+            self.part("importance", choice) for choice in choose_references(spec, metrics, catalog, provided)
+        )
+        provided |= {"reference"} if references else set()
+        if not metrics and not only_quality(spec):
+            raise refusals.no_metric(task, model)
+        for part in (task, model, *explanations, *references, *metrics):
+            _require(f"{part.kind} '{part.label}'", part.needs, provided, task, model, catalog)
+        if spec.references and not any("reference" in metric.needs for metric in metrics):
+            raise refusals.unused_reference(references[0], catalog)
+        _distinct("explanation", explanations)
+        _distinct("reference", references)
+        _distinct("metric", metrics)
+        return Tests(explanations, references, metrics, baselines)
 
     def usual_explanation(self, model: Part) -> Choice:
         """The first default explanation that a model supports."""

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from .audit import AuditedModel, AuditReport, AuditRow, Noticed
     from .comparison import ComparedRun, Comparison, Difference
     from .examples import ExampleColumn, Examples, Scores, SeedScores, StoredExample
-    from .explanation import Explanation, RemovedUnit
+    from .explanation import ClassScores, Explanation, Explanations, MetricValue, RemovedUnit
+    from .judgement.records import Clause, Verdict, VerdictRow
     from .observations import Epoch, TrainingRecord
     from .provenance import ComponentUsed, PluginUsed, Provenance, SampleUsed
     from .report import Caution, Curve, MethodCost, Quality, Report, Summary
@@ -24,12 +25,11 @@ if TYPE_CHECKING:
     from .result import Result
     from .study import StudyReport, StudyRow
     from .sweep import SweepReport, SweepRow, UnfinishedCell, Value
-    from .verdict_records import Clause, Verdict, VerdictRow
 
 _MODULES = {
     "results.result": ("Result",),
     "results.report": ("Report", "Summary", "Quality", "Curve", "MethodCost", "Caution"),
-    "results.verdict_records": ("Verdict", "VerdictRow", "Clause"),
+    "results.judgement.records": ("Verdict", "VerdictRow", "Clause"),
     "results.provenance": ("Provenance", "PluginUsed", "ComponentUsed", "SampleUsed"),
     "results.observations": ("TrainingRecord", "Epoch"),
     "results.examples": ("Examples", "StoredExample", "SeedScores", "Scores", "ExampleColumn"),
@@ -45,7 +45,7 @@ _MODULES = {
         "ColumnShown",
     ),
     "results.comparison": ("Comparison", "ComparedRun", "Difference"),
-    "results.explanation": ("Explanation", "RemovedUnit"),
+    "results.explanation": ("Explanation", "Explanations", "ClassScores", "MetricValue", "RemovedUnit"),
     "run.loaded_run": ("Run", "Prediction"),
     "registry.experiments": ("Experiment", "Size", "Row", "Column", "Claim"),
 }
@@ -92,6 +92,9 @@ __all__ = [  # noqa: RUF022 - grouped by what holds them
     "ComparedRun",
     "Difference",
     "Explanation",
+    "Explanations",
+    "ClassScores",
+    "MetricValue",
     "RemovedUnit",
     "Run",
     "Prediction",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .audit import AuditReport
 from .comparison import Comparison
-from .explanation import Explanation
+from .explanation import Explanation, Explanations
 from .report import Report
 from .reproduction import Reproduction
 from .result import Result
@@ -59,6 +59,10 @@ def _printer(result: Result) -> Callable[[Any, Any], None]:
             from ..views.terminal.explanation import print_explanation
 
             return print_explanation
+        case Explanations():
+            from ..views.terminal.explanation import print_explanations
+
+            return print_explanations
     raise TypeError(f"{type(result).__name__} has no view")
 
 
@@ -82,7 +86,13 @@ def markdown_of(result: Result) -> str:
         case AuditReport():
             return markdown.audit_page(result)
         case Explanation():
-            return markdown.explanation_page(result)
+            from ..views.markdown_explanation import explanation_page
+
+            return explanation_page(result)
+        case Explanations():
+            from ..views.markdown_explanation import explanations_page
+
+            return explanations_page(result)
     raise TypeError(f"{type(result).__name__} has no view")
 
 
@@ -117,6 +127,10 @@ def page_of(result: Result, catalog: Catalog | None = None, links: Mapping[str, 
             from ..views.page.explanation import page
 
             return page(result)
+        case Explanations():
+            from ..views.page.explanation import page_of_several
+
+            return page_of_several(result)
     raise TypeError(f"{type(result).__name__} has no view")
 
 
@@ -137,6 +151,10 @@ def notebook_of(result: Result) -> str:
             from ..views.page.explanation import fragment as explanation_fragment
 
             return explanation_fragment(result)
+        case Explanations():
+            from ..views.page.explanation import fragments
+
+            return fragments(result)
     return f"<pre>{escape(text_of(result, 100))}</pre>"
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any, cast, overload
 
 import torch
 
@@ -14,21 +15,25 @@ from ..data.loading import Source
 from ..errors import AttnxWarning, UsageError
 from ..host.catalog import Catalog
 from ..progress import Progress
-from ..protocols import Model
+from ..protocols import ClassNamingModel, Model
+from ..request.objects import Objects
 from ..request.plan import Plan
-from ..request.resolve import find_part, require_capabilities
-from ..request.spec import Choice
 from ..results.examples import Examples
-from ..results.explanation import Explanation
+from ..results.explanation import Explanation, Explanations
 from ..results.report import Report
 from ..store.weights import Weights, tensors_hash
 from ..types import Example, TaskData
 from .data_cache import load_data_of
 from .device import choose_device
 from .evaluation_mode import evaluating
-from .explanation import explain_example
-from .measuring.attribution import Named, trace_of
+from .explained_classes import PREDICTED, explained_classes
+from .explanation import ExplainedTexts, explain_examples
+from .explanation_tests import choose_tests, linear_methods
+from .given_texts import UnlabelledTexts, examples_of, find_example, unknown_words
+from .measuring.attribution import trace_of
+from .measuring.measurement import check_classes
 from .measuring.splits import Split, batches
+from .plugin_errors import errors_of
 from .training.models import TrainedModels
 
 
@@ -50,6 +55,7 @@ class Run:
     progress: Progress
     report: Report | None = None
     folder: Path | None = None
+    objects: Objects = field(default_factory=dict)  # that the caller made, by kind and name
     _models: dict[int, Model] = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -67,7 +73,14 @@ class Run:
     def data(self) -> TaskData:
         """The examples of the task, loaded again."""
         plan = self._plan()
-        return load_data_of(plan, self.source)
+        task = plan.task.make()
+        if not isinstance(task, UnlabelledTexts):
+            return load_data_of(plan, self.source)
+        data = task.load(self.source)
+        if "own-classes" not in plan.model.provides:
+            return data
+        names = cast("ClassNamingModel", plan.model.make()).class_names(plan.model.options, data)
+        return replace(data, label_names=tuple(names))
 
     def model(self, seed: int | None = None) -> Model:
         """The trained model of a seed, by default the first: from stored weights, or trained again."""
@@ -83,11 +96,14 @@ class Run:
         self, texts: str | Sequence[str], *, query: str | None = None, seed: int | None = None
     ) -> list[Prediction]:
         """Predict the labels of texts, each split into words like those of the task."""
-        examples = [self._example(text, query) for text in ([texts] if isinstance(texts, str) else texts)]
-        model, names = self.model(seed), self.data.label_names
+        several = [texts] if isinstance(texts, str) else list(texts)
+        examples = examples_of(self._plan(), self.data, several, [query] * len(several))
+        model = self.model(seed)
+        split = Split(model, examples, self._device)
+        names = self._label_names(model, split)
         found: dict[int, list[float]] = {}
         with evaluating(model):
-            for rows, batch in batches(Split(model, examples, self._device)):
+            for rows, batch in batches(split):
                 probabilities = trace_of(model, batch).logits.cpu().double().softmax(-1)
                 found.update(zip(rows.tolist(), probabilities.tolist(), strict=True))
         return [
@@ -96,37 +112,102 @@ class Run:
             for by_label in [dict(zip(names, found[row], strict=True))]
         ]
 
+    @overload
+    def explain(
+        self, texts: str, methods: Any = (), *, query: str | None = None, target: str = PREDICTED,
+        versus: str | None = None, metrics: Any = (), seed: int | None = None,
+    ) -> Explanation: ...  # fmt: skip
+    @overload
+    def explain(
+        self, texts: list[str] | tuple[str, ...], methods: Any = (), *,
+        query: str | Sequence[str] | None = None, target: str = PREDICTED, versus: str | None = None,
+        metrics: Any = (), seed: int | None = None,
+    ) -> Explanations: ...  # fmt: skip
+    @overload
+    def explain(
+        self, texts: str | Sequence[str] | None = None, methods: Any = (), *,
+        example: str | Sequence[str] | None = None, query: str | Sequence[str] | None = None,
+        target: str = PREDICTED, versus: str | None = None, metrics: Any = (), seed: int | None = None,
+    ) -> Explanation | Explanations: ...  # fmt: skip
     def explain(
         self,
-        text: str | None = None,
+        texts: str | Sequence[str] | None = None,
+        methods: Any = (),
         *,
-        example: str | None = None,
-        query: str | None = None,
-        methods: Sequence[str] = (),
+        example: str | Sequence[str] | None = None,
+        query: str | Sequence[str] | None = None,
+        target: str = PREDICTED,
+        versus: str | None = None,
+        metrics: Any = (),
         seed: int | None = None,
-    ) -> Explanation:
-        """Explain one text, or one example of the task by its id.
+    ) -> Explanation | Explanations:
+        """Explain one text or several, or examples of the task by their ids; see `attnx.explain`.
 
         Without `methods`: attention, if the model has it, and the run's explanations and references.
         """
-        if (text is None) == (example is None):
+        if (texts is None) == (example is None):
             raise UsageError("Give a text to explain, or the id of an example (--example ID), and not both.")
         plan = self._plan()
-        named = [self._named(name) for name in methods or self._usual_methods(plan)]
+        tests = choose_tests(plan, methods, metrics, self.report, self.catalog, self.objects)
+        if versus is not None and tests.metrics:
+            raise UsageError(
+                "Metrics test the output of one class, not a contrast: leave out versus or metrics."
+            )
+        one = isinstance(texts if example is None else example, str)
+        explained = self._explained(texts, example, query)
+        for named in (*tests.explanations, *tests.references):
+            named.component.check(explained)
         model = self.model(seed)
-        explained = self._example(text, query) if text is not None else self._find(example or "")
-        return explain_example(
-            model,
-            explained,
-            named,
-            seed=plan.spec.seeds[0] if seed is None else seed,
-            label_names=self.data.label_names,
-            labelled=text is None,
-            deletes="deletion" in {*plan.task.provides, *plan.model.provides},
-            device=self._device,
-            title=self._title,
-            unknown=self._unknown(explained),
-        )
+        with errors_of(plan.model.title):
+            split = Split(model, explained, self._device)
+            names = self._label_names(model, split)
+            found = explain_examples(
+                model,
+                ExplainedTexts(
+                    split=split,
+                    label_names=names,
+                    labelled=texts is None,
+                    deletes="deletion" in {*plan.task.provides, *plan.model.provides},
+                    unknown=unknown_words(plan, self.data, explained),
+                    title=self._title,
+                    model_title=plan.model.title,
+                ),
+                tests,
+                explained_classes(
+                    target, versus, names, tests.explanations, lambda: linear_methods(plan, self.catalog)
+                ),
+                seed=plan.spec.seeds[0] if seed is None else seed,
+                progress=self.progress,
+            )
+        return found[0] if one else Explanations(title=self._title, explanations=tuple(found))
+
+    def _explained(
+        self,
+        texts: str | Sequence[str] | None,
+        example: str | Sequence[str] | None,
+        query: str | Sequence[str] | None,
+    ) -> list[Example]:
+        if texts is None:
+            ids = [example] if isinstance(example, str) else list(example or ())
+            if not ids:
+                raise UsageError("The list of examples is empty.")
+            return [find_example(self.data, id_) for id_ in ids]
+        several = [texts] if isinstance(texts, str) else list(texts)
+        queries = [query] * len(several) if query is None or isinstance(query, str) else list(query)
+        if len(queries) != len(several):
+            raise UsageError(
+                f"There are {len(several)} texts and {len(queries)} questions: give one for each."
+            )
+        return examples_of(self._plan(), self.data, several, queries)
+
+    def _label_names(self, model: Model, split: Split) -> tuple[str, ...]:
+        """The names of the classes; numbers, if neither the task nor the model names them."""
+        if self.data.label_names:
+            check_classes(model, split, self.data.label_names, self._plan().model.title)
+            return self.data.label_names
+        with evaluating(model):
+            logits = trace_of(model, split.take(torch.tensor([0]))).logits  # [1, C]
+        return tuple(map(str, range(logits.shape[-1])))
 
     def _plan(self) -> Plan:
         if self.plan is None:
@@ -138,8 +219,10 @@ class Run:
 
     @property
     def _title(self) -> str:
-        named = self.report.labels.values() if self.report else (p.label for p in self._plan().trained)
-        return ", ".join(named)
+        if self.report:
+            return ", ".join(self.report.labels.values())
+        parts = self._plan().trained
+        return ", ".join(part.label for part in parts if not isinstance(part.given, UnlabelledTexts))
 
     @property
     def _device(self) -> torch.device:
@@ -165,71 +248,3 @@ class Run:
                 stacklevel=3,
             )
         return model.eval()
-
-    def _example(self, text: str, query: str | None) -> Example:
-        plan = self._plan()
-        if "words" not in plan.task.provides:
-            raise UsageError(
-                f"Task '{plan.task.label}' is not made of words: explain one of its examples by id instead."
-            )
-        task = plan.task.make()
-        units = task.units_of(text)
-        if not units:
-            raise UsageError("The text is empty.")
-        asks = any(example.query is not None for example in self.data.train[:1])
-        if asks != (query is not None):
-            raise UsageError(
-                "Every text of this task comes with a question: give one with --query."
-                if asks
-                else "The texts of this task come without a question: leave the query out."
-            )
-        asked = None if query is None else task.units_of(query)
-        spans = task.spans_of(text) if plan.reads_raw_text else ()
-        if len(spans) != len(units):
-            return Example("", units, 0, query=asked)
-        return Example(
-            "",
-            tuple(text[start:end] for start, end in spans),
-            0,
-            query=asked,
-            text=text,
-            starts=tuple(start for start, _ in spans),
-            query_text=query,
-        )
-
-    def _unknown(self, example: Example) -> tuple[str, ...]:
-        """The words of an example that are not in the training texts, if the model knows only those."""
-        plan = self._plan()
-        if "words" not in plan.task.provides or "unseen-words" in plan.model.provides:
-            return ()
-        known = {word for other in self.data.train for word in _words(other)}
-        return tuple(dict.fromkeys(word for word in _words(example) if word not in known))
-
-    def _find(self, id_: str) -> Example:
-        from ..errors import did_you_mean
-
-        for split in (self.data.test, self.data.dev, self.data.train):
-            for example in split:
-                if example.id == id_:
-                    return example
-        ids = [example.id for example in self.data.test]
-        raise UsageError(
-            f"No example '{id_}' in this task.{did_you_mean(id_, ids)} Its test split has {len(ids)}, from "
-            f"'{ids[0]}' to '{ids[-1]}'."
-        )
-
-    def _usual_methods(self, plan: Plan) -> list[str]:
-        own = [plan.own] if plan.own and "attention" in plan.model.provides else []
-        report = self.report
-        asked = [c.method for c in report.costs if c.method not in report.baseline_names] if report else []
-        return list(dict.fromkeys([*own, *asked])) or ["gradient"]
-
-    def _named(self, name: str) -> Named:
-        part = find_part(self.catalog, "importance", Choice.parse(name))
-        require_capabilities(part, self._plan(), self.catalog)
-        return Named.of(part)
-
-
-def _words(example: Example) -> Iterator[str]:
-    """The words of a text and its query; a unit may hold several."""
-    return (word for unit in (*example.units, *(example.query or ())) for word in unit.split())

@@ -11,7 +11,6 @@ from ..results.formatting import format_number
 if TYPE_CHECKING:
     from ..results.audit import AuditReport
     from ..results.comparison import Comparison
-    from ..results.explanation import Explanation
     from ..results.report import Report, Summary
     from ..results.study import StudyReport
     from ..results.sweep import SweepReport
@@ -32,7 +31,7 @@ def report_page(report: Report) -> str:
         *_data(report.provenance.data),
         "## Model quality on the test split",
         "",
-        *_table(
+        *table(
             ("seed", "accuracy", "macro F1", "ROC-AUC", "most frequent test label", "best epoch"),
             (
                 (
@@ -52,7 +51,7 @@ def report_page(report: Report) -> str:
         f"and the mean of the same measure for the baselines ({', '.join(map(markdown, names)) or 'none'}). "
         "n counts examples over all seeds; undefined ones are not in the mean.",
         "",
-        *_table(
+        *table(
             ("measure", "explanation", "reference", "mean", "interval", "sd", *names, "n", "undefined"),
             ((*_names(s), *_numbers(s, names)) for s in rows),
         ),
@@ -62,7 +61,7 @@ def report_page(report: Report) -> str:
             "",
             "## By predicted label",
             "",
-            *_table(
+            *table(
                 ("measure", "explanation", "reference", "label", "mean", "interval", "sd", "n", "undefined"),
                 ((*_names(s), s.predicted or "", *_numbers(s, ())) for s in by_class),
             ),
@@ -88,7 +87,7 @@ def study_page(report: StudyReport) -> str:
         _setting(report),
         "",
         *_warnings(report),
-        *_table(head, rows),
+        *table(head, rows),
         "",
         *_data(report.data),
     ]
@@ -97,7 +96,7 @@ def study_page(report: StudyReport) -> str:
 
 def sweep_page(report: SweepReport) -> str:
     """Every cell of a sweep with its verdicts and measures, then the cells without a result."""
-    from ..results.wording import STATUS_IN_WORDS
+    from ..results.judgement.wording import STATUS_IN_WORDS
 
     measures = report.measures
     head = ["cell", "explanation", "accuracy", "faithful", "readable", *measures.values()]
@@ -116,9 +115,9 @@ def sweep_page(report: SweepReport) -> str:
         *(("failed", cell.cell, cell.reason) for cell in report.failed),
         *(("incompatible", cell.cell, cell.reason) for cell in report.refused),
     ]
-    lines = ["# Sweep", "", *_table(head, rows)]
+    lines = ["# Sweep", "", *table(head, rows)]
     if unfinished:
-        lines += ["", "## Cells without a result", "", *_table(("why", "cell", "reason"), unfinished)]
+        lines += ["", "## Cells without a result", "", *table(("why", "cell", "reason"), unfinished)]
     return "\n".join(lines) + "\n"
 
 
@@ -132,7 +131,7 @@ def comparison_page(comparison: Comparison) -> str:
         f"{comparison.examples} shared examples, seeds {', '.join(map(str, comparison.seeds))}. "
         f"p is corrected for all {comparison.tested} tests (Holm); the intervals are not.",
         "",
-        *_table(
+        *table(
             ("run", "measure", "explanation", "reference", "A", "run", "run − A", "interval", "p", "run is"),
             (
                 (
@@ -157,7 +156,7 @@ def audit_page(report: AuditReport) -> str:
         f"Tasks {', '.join(map(markdown, report.tasks))}; seeds {', '.join(map(str, report.seeds))}; "
         f"{report.examples} test examples each.",
         "",
-        *_table(
+        *table(
             ("metric", "measure", "reference", "inversions", "ordered correctly", "comparisons"),
             (
                 (
@@ -171,41 +170,6 @@ def audit_page(report: AuditReport) -> str:
     if report.silent:
         silent = ", ".join(map(markdown, report.silent))
         lines += ["", f"No preferred direction, cannot be audited: {silent}."]
-    return "\n".join(lines) + "\n"
-
-
-def explanation_page(explanation: Explanation) -> str:
-    """The prediction for one example, the scores of its units, and the prediction without top units."""
-    methods = list(explanation.scores)
-    chances = ", ".join(f"{name} {format_number(p)}" for name, p in explanation.probabilities.items())
-    lines = [
-        f"# {markdown(explanation.title)}",
-        "",
-        f"Seed {explanation.seed}. Predicted **{markdown(explanation.predicted)}** ({markdown(chances)}).",
-        "",
-        *_table(
-            (explanation.unit, *methods),
-            (
-                (unit, *(format_number(explanation.scores[name][at]) for name in methods))
-                for at, unit in enumerate(explanation.units)
-            ),
-        ),
-    ]
-    if explanation.left_out:
-        lines += [
-            "",
-            *_table(
-                (f"removed {explanation.unit}", "probability", "change", "ranked high by"),
-                (
-                    (
-                        explanation.named(out),
-                        *map(format_number, (out.probability, out.change)),
-                        ", ".join(out.top_of),
-                    )
-                    for out in explanation.left_out
-                ),
-            ),
-        ]
     return "\n".join(lines) + "\n"
 
 
@@ -235,7 +199,7 @@ def _warnings(report: Report | StudyReport) -> list[str]:
 
 def _verdicts(report: Report) -> list[str]:
     """The verdicts in words, headings first."""
-    from ..results.wording import (
+    from ..results.judgement.wording import (
         STATUS_IN_WORDS,
         evidence,
         grade,
@@ -277,6 +241,7 @@ def _numbers(s: Summary, baselines: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """The lines of a table."""
     body = ([markdown(cell) for cell in row] for row in rows)
     return [f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *body)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,7 +29,7 @@ def test_a_run_by_name_and_a_loaded_run_explain_alike(name: str) -> None:
 
 
 def test_a_task_and_a_model_explain_as_the_run_of_the_same_settings_does(name: str) -> None:
-    described = attnx.explain(text=TEXT, **ASKED, methods="attention")
+    described = attnx.explain(texts=TEXT, **ASKED, methods="attention")
     of_run = attnx.explain(name, TEXT, methods=["attention"])
     assert described.scores == of_run.scores
     assert described.probabilities == of_run.probabilities
@@ -42,7 +43,7 @@ def test_the_command_line_gives_the_same(name: str, cli: Any) -> None:
 
 
 def test_a_model_of_ones_own_is_explained_on_its_task() -> None:
-    found = attnx.explain(text="one two", task="sdc-text", limit=30, model=ToyModel(), progress=False)
+    found = attnx.explain(ToyModel(), "one two", task="sdc-text", limit=30, progress=False)
     assert found.units == ("one", "two")
     assert found.scores["attention"][0] > found.scores["attention"][1]  # by construction of the toy model
 
@@ -50,11 +51,11 @@ def test_a_model_of_ones_own_is_explained_on_its_task() -> None:
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"text": TEXT}, "Specify a model"),
-        ({"run": "x", "text": TEXT, "task": "sdc-text"}, "A run already fixes its task"),
-        ({"run": "no-such-run", "text": TEXT}, "no-such-run"),
+        ({"texts": TEXT}, "Specify a model"),
+        ({"model": Path("x"), "texts": TEXT, "task": "sdc-text"}, "A run already fixes its task"),
+        ({"model": "no-such-run", "texts": TEXT}, "no-such-run"),
         ({"task": "sdc-text", "limit": 30}, "text"),
-        ({"task": "sdc-text", "limit": 30, "text": TEXT, "methods": "atention"}, "Did you mean 'attention'"),
+        ({"task": "sdc-text", "limit": 30, "texts": TEXT, "methods": "atention"}, "Did you mean 'attention'"),
     ],
 )
 def test_a_mistake_is_a_usage_error(asked: dict[str, Any], said: str) -> None:

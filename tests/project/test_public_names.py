@@ -96,7 +96,7 @@ def _fields(record: type) -> dict[str, Any]:
         return {}
     names = {**vars(attnx.types), **vars(import_module(record.__module__))}
     hints = get_type_hints(record, names)
-    internal = {"plan", "catalog", "source", "progress"}  # of a run: what makes its model again
+    internal = {"plan", "catalog", "source", "progress", "objects"}  # of a run: what makes its model again
     return {name: hint for name, hint in hints.items() if name not in internal and not name.startswith("_")}
 
 

@@ -97,7 +97,9 @@ def accepted(net: nn.Module) -> None:
     attnx.study("seed-variance", "sst", seeds=[0, 1])
     attnx.compare("3f2a", Path("runs/9c1d"), report)
     attnx.explain("3f2a", "a dull film", methods=["loo", "attention"])
-    attnx.explain(text="a dull film", task="sst", model=ToyModel(), methods="loo")
+    scores = attnx.explain(ToyModel(), "a dull film", "loo", task="sst").scores["loo"]
+    attnx.explain("3f2a", ["a dull film", "a witty film"], target="all").arrays("loo")
+    attnx.load("3f2a").explain(["a dull film"], metrics="comprehensiveness").metrics_frame()
     run = attnx.load("3f2a")
     predictions: list[Prediction] = run.predict("a dull film")
     model: WrappedModel = attnx.wrap(net, inputs={"a": 1}, attention="attention")
@@ -112,7 +114,7 @@ def accepted(net: nn.Module) -> None:
     attnx.reproduce("sdc-figure-5", size="paper", seeds=range(2))
     attnx.audit("kendall", tasks=["planted-word"], seeds="0-2")
     assert_conforms("metric", MyMetric())
-    del summary, predictions
+    del summary, predictions, scores
 
 
 def rejected(net: nn.Module) -> None:
@@ -129,7 +131,7 @@ def rejected(net: nn.Module) -> None:
     attnx.evaluate("sst", metric="kendall")  # type: ignore[call-arg]
     attnx.study(my_method, "sst")  # type: ignore[arg-type]
     attnx.compare(3)  # type: ignore[arg-type]
-    attnx.explain(3, "a dull film")  # type: ignore[arg-type]
+    attnx.explain(3, "a dull film")  # type: ignore[call-overload]
     attnx.load(3)  # type: ignore[arg-type]
     attnx.wrap(3)  # type: ignore[call-overload]
     attnx.sweep(3)  # type: ignore[arg-type]

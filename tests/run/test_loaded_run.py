@@ -84,11 +84,11 @@ def test_the_model_of_a_run_with_a_metric_of_ones_own_can_be_used(tmp_path):
     ("asked", "message"),
     [
         ({}, "Give a text to explain, or the id"),
-        ({"text": "a", "example": "test-1"}, "and not both"),
-        ({"text": " "}, "The text is empty"),
-        ({"text": "a", "query": "why"}, "leave the query out"),
-        ({"text": "a", "seed": 9}, "has no seed 9; it has 0, 1"),
-        ({"text": "a", "methods": ["gradeint"]}, "Did you mean 'gradient'"),
+        ({"texts": "a", "example": "test-1"}, "and not both"),
+        ({"texts": " "}, "The text is empty"),
+        ({"texts": "a", "query": "why"}, "leave the query out"),
+        ({"texts": "a", "seed": 9}, "has no seed 9; it has 0, 1"),
+        ({"texts": "a", "methods": ["gradeint"]}, "Did you mean 'gradient'"),
     ],
 )
 def test_mistakes_are_told(asked, message, report):

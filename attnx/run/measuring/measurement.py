@@ -96,11 +96,14 @@ def measure(
             trace = trace_of(model, batch)
             check_trace(trace, model.provides, title)
             with remembering(model, batch) as deletions:
-                importances = {name: _scores(method, model, trace, seed) for name, method in methods.items()}
+                importances = {
+                    name: scores_of(method, model, trace, trace.predicted, seed)
+                    for name, method in methods.items()
+                }
                 deletions.recalls = True
                 for (metric, explanation, reference), of_pair in zip(pairs, answers, strict=True):
-                    evidence = _evidence(model, trace, seed, metric, explanation, reference, importances)
-                    tensors, elsewhere = _answer(metric, evidence, corpus)
+                    evidence = evidence_of(model, trace, seed, metric, explanation, reference, importances)
+                    tensors, elsewhere = answer_tensors(metric, evidence, corpus)
                     of_pair.append(tensors)
                     on_cpu |= {metric.label} if elsewhere else set()
                 if scores_kept is not None:
@@ -146,11 +149,11 @@ def conclude(tests: Tests[Named], results: PartialResults, split: Split) -> Obse
     )
 
 
-def _scores(method: Named, model: Model, trace: Trace, seed: int) -> Importance:
-    """The scores of an importance method for a batch, checked."""
+def scores_of(method: Named, model: Model, trace: Trace, target: Tensor, seed: int) -> Importance:
+    """The scores of an importance method for the classes `target` [B] of a batch, checked."""
     title = method.title("importance")
     with errors_of(title):
-        scores = attribute(method, model, trace, trace.predicted, seed)
+        scores = attribute(method, model, trace, target, seed)
     check_scores(scores.values, trace, title)
     return scores
 
@@ -195,7 +198,7 @@ def _tested(metric: Metric | SplitMetric, tests: Tests[Named]) -> Sequence[str |
     return [None, *baselines] if "reattend" in metric.needs else [None]
 
 
-def _evidence(
+def evidence_of(
     model: Model,
     trace: Trace,
     seed: int,
@@ -215,7 +218,7 @@ def _evidence(
     return evidence
 
 
-def _answer(metric: Named, evidence: Evidence, corpus: Corpus) -> tuple[tuple[Tensor, ...], bool]:
+def answer_tensors(metric: Named, evidence: Evidence, corpus: Corpus) -> tuple[tuple[Tensor, ...], bool]:
     """The tensors that a metric returns for a batch, and whether it computed on another device."""
     component: Metric | SplitMetric = metric.component
     device = evidence.trace.logits.device

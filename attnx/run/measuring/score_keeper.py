@@ -89,12 +89,12 @@ def _in_halves(units: Tensor) -> tuple[Array, Array]:
     return largest.cpu().numpy(), shares.half().cpu().numpy()
 
 
-def probabilities_without(model: Model, trace: Trace, units: Tensor) -> Tensor:
-    """[B, M] the probability of the predicted class when one unit of `units` [B, M] is deleted.
+def probabilities_without(model: Model, trace: Trace, units: Tensor, target: Tensor | None = None) -> Tensor:
+    """[B, M] the probability of the predicted class, or of `target` [B], without one unit of `units` [B, M].
 
     NaN if no unit is left. Columns off the mask that are in use, such as start marks, stay.
     """
-    batch, target = trace.batch, trace.predicted.cpu()
+    batch, target = trace.batch, (trace.predicted if target is None else target).cpu()
     device = batch.lengths.device
     used = torch.arange(batch.mask.shape[1], device=device) < batch.lengths[:, None]  # [B, L]
     rows = torch.arange(len(units))[:, None].expand_as(units)  # [B, M]

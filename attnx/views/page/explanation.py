@@ -1,11 +1,11 @@
-"""An explanation as a page of its own, or as a notebook's cell: the text coloured by every method."""
+"""Explanations as a page of their own, or as a notebook's cell: the text coloured by every method."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-from ...results.explanation import Explanation, shares
+from ...results.explanation import RANDOM_DRAWS, ClassScores, Explanation, Explanations, MetricValue, shares
 from .direction import is_right_to_left
 from .templating import render
 
@@ -34,10 +34,29 @@ class ColouredUnit:
         return f"{abs(self.share):.2f}"
 
 
+@dataclass(frozen=True, slots=True)
+class ShownClass:
+    """The scores for one class of a text, ready to be coloured."""
+
+    explained: str  # what they explain, as a formula; empty if it is simply the prediction
+    methods: tuple[tuple[str, bool, tuple[ColouredUnit, ...]], ...]  # name, whether the same for all, units
+    metrics: tuple[MetricValue, ...]
+
+
 def page(explanation: Explanation) -> str:
     """A page of one file."""
     return render(
         "explanation.html", title=f"{explanation.predicted}, {explanation.title}", **_shown(explanation)
+    )
+
+
+def page_of_several(explanations: Explanations) -> str:
+    """A page of one file with all texts."""
+    return render(
+        "explanations.html",
+        title=f"{len(explanations)} texts, {explanations.title}",
+        it=explanations,
+        texts=[_shown(explanation) for explanation in explanations],
     )
 
 
@@ -46,14 +65,35 @@ def fragment(explanation: Explanation) -> str:
     return render("explanation_cell.html", **_shown(explanation))
 
 
+def fragments(explanations: Explanations) -> str:
+    """Several texts as part of another page."""
+    return "\n".join(map(fragment, explanations))
+
+
 def _shown(explanation: Explanation) -> dict[str, Any]:
-    rows = [
-        (method, [ColouredUnit(*one) for one in zip(explanation.units, scores, shares(scores), strict=True)])
-        for method, scores in explanation.scores.items()
-    ]
     return {
         "it": explanation,
-        "rows": rows,
+        "classes": [_shown_class(explanation, of) for of in explanation.by_class],
         "unit": explanation.unit,
         "right_to_left": is_right_to_left(explanation.units),
+        "draws": RANDOM_DRAWS,
     }
+
+
+def _shown_class(explanation: Explanation, of: ClassScores) -> ShownClass:
+    other = bool(explanation.others or explanation.versus) or of.target != explanation.predicted
+    formula = explanation.explained if of.target == explanation.target else f"p({of.target})"
+    return ShownClass(
+        explained=formula if other else "",
+        methods=tuple(
+            (
+                method,
+                other and method in explanation.same_for_all,
+                tuple(
+                    ColouredUnit(*one) for one in zip(explanation.units, scores, shares(scores), strict=True)
+                ),
+            )
+            for method, scores in of.scores.items()
+        ),
+        metrics=of.metrics,
+    )

@@ -1,4 +1,4 @@
-"""An explanation on a terminal."""
+"""Explanations on a terminal."""
 
 from __future__ import annotations
 
@@ -6,17 +6,32 @@ from rich.console import Console
 from rich.text import Text
 
 from ...escaping import printable
-from ...results.explanation import Explanation, shares
+from ...results.explanation import ClassScores, Explanation, Explanations, shares
 from ...results.formatting import format_number
 from ..score_colours import on_white
 from .tables import print_table, screen
 
 
 def print_explanation(explanation: Explanation, console: Console | None = None) -> None:
-    """Print the prediction, the units coloured by every method, and the prediction without top units."""
+    """Print the prediction, units coloured by every method, metrics, and the prediction without top units."""
     console = console or screen()
     of = f", example {explanation.id}" if explanation.id else ""
     console.print(Text(printable(f"\n{explanation.title}{of}, seed {explanation.seed}".lstrip(), lines=True)))
+    _print_text(explanation, console)
+
+
+def print_explanations(explanations: Explanations, console: Console | None = None) -> None:
+    """Print one explanation after the other."""
+    console = console or screen()
+    console.print(Text(printable(f"{explanations.title}, seed {explanations[0].seed}", lines=True)))
+    for number, explanation in enumerate(explanations, start=1):
+        named = f": {explanation.id}" if explanation.id else ""
+        console.print()
+        console.print(Text(printable(f"text {number} of {len(explanations)}{named}"), "bold underline"))
+        _print_text(explanation, console)
+
+
+def _print_text(explanation: Explanation, console: Console) -> None:
     if explanation.query:
         console.print(Text(printable(f"query: {' '.join(explanation.query)}")))
     line = Text("predicted ")
@@ -29,16 +44,8 @@ def print_explanation(explanation: Explanation, console: Console | None = None) 
         console.print(
             Text(printable(f"unknown to the model (never in train): {', '.join(explanation.unknown)}"))
         )
-    coloured = console.is_terminal and not console.no_color
-    for method, scores in explanation.scores.items():
-        console.print()
-        console.print(Text(printable(method), "bold"))
-        text = Text()
-        for unit, score, share in zip(explanation.units, scores, shares(scores), strict=True):
-            style = f"#111111 on {on_white(share)}" if coloured else ""
-            text.append(printable(unit), style)
-            text.append("" if coloured else f"({format_number(score)})").append(" ")
-        console.print(text)
+    for of in explanation.by_class:
+        _print_class(explanation, of, console)
     if explanation.left_out:
         console.print()
         rows = [
@@ -50,5 +57,35 @@ def print_explanation(explanation: Explanation, console: Console | None = None) 
             ]
             for out in explanation.left_out
         ]
-        predicted = f"p({printable(explanation.predicted)})"
-        print_table(console, [f"removed {explanation.unit}"], [predicted, "change"], rows, ["ranked high by"])
+        explained = printable(explanation.explained)
+        print_table(console, [f"removed {explanation.unit}"], [explained, "change"], rows, ["ranked high by"])
+
+
+def _print_class(explanation: Explanation, of: ClassScores, console: Console) -> None:
+    """The scores for one class; which one is said where it is not simply the prediction."""
+    main = of.target == explanation.target
+    other = bool(explanation.others or explanation.versus) or of.target != explanation.predicted
+    if other:
+        console.print()
+        explained = explanation.explained if main else f"p({of.target})"
+        console.print(Text(printable(f"scores for {explained}")))
+    coloured = console.is_terminal and not console.no_color
+    for method, scores in of.scores.items():
+        console.print()
+        name = Text(printable(method), "bold")
+        if other and method in explanation.same_for_all:
+            name.append(" (the same for every class)", "not bold")
+        console.print(name)
+        text = Text()
+        for unit, score, share in zip(explanation.units, scores, shares(scores), strict=True):
+            style = f"#111111 on {on_white(share)}" if coloured else ""
+            text.append(printable(unit), style)
+            text.append("" if coloured else f"({format_number(score)})").append(" ")
+        console.print(text)
+    if of.metrics:
+        console.print()
+        measured = [
+            [one.title, one.method or "(the model)", format_number(one.value), format_number(one.random)]
+            for one in of.metrics
+        ]
+        print_table(console, ["metric", "method"], ["value", "random scores"], measured)
