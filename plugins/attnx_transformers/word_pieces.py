@@ -82,8 +82,10 @@ class WordPieces:
         """The piece that a word begins with after the end of the template."""
         before = self.template.rpartition("}")[2].strip() or "a"
         made = self.tokenizer(f"{before} {word}", add_special_tokens=False, return_offsets_mapping=True)
-        ends = [end for _, end in made["offset_mapping"]]
-        found: int = made["input_ids"][next(at for at, end in enumerate(ends) if end > len(before))]
+        places = [at for at, (_, end) in enumerate(made["offset_mapping"]) if end > len(before)]
+        if not places:
+            raise UsageError(f"The tokenizer has no piece for '{word}': give others with labels=WORD+WORD.")
+        found: int = made["input_ids"][places[0]]
         return found
 
     def _texts(self, examples: Sequence[Example]) -> list[list[Piece]]:

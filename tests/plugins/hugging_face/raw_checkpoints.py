@@ -59,7 +59,7 @@ def word_piece(
     return _framed(made, f"{marks[0]} $A {marks[1]}", f"{marks[0]} $A {marks[1]} $B:1 {marks[1]}:1", marks)
 
 
-def byte_level(framed: bool) -> Tokenizer:
+def byte_level(framed: bool = False) -> Tokenizer:
     made = Tokenizer(models.BPE())
     made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     made.decoder = decoders.ByteLevel()
