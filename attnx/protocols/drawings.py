@@ -31,7 +31,7 @@ class Drawing(Protocol):
     size: ClassVar[tuple[float, float]]
     examples: ClassVar[int] = 400
 
-    def look(self, model: Model, trace: Trace, data: TaskData, /) -> Mapping[str, DrawingData] | None:
+    def collect(self, model: Model, trace: Trace, data: TaskData, /) -> Mapping[str, DrawingData] | None:
         """Compute what will be drawn.
 
         Args:
@@ -49,6 +49,6 @@ class Drawing(Protocol):
 
         Args:
             figure: the figure.
-            kept: what `look` returned.
+            kept: what `collect` returned.
         """
         ...

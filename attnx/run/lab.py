@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -111,12 +112,19 @@ class Lab:
         found = self._published(experiment, column, settings)
         return found[0] if found else None
 
-    def beside(
+    def with_published(
         self, finding: Finding, experiment: str, column: str, settings: Sequence[Setting] = ()
     ) -> Finding:
         """The finding with a published value next to it, if task, model and projection are the paper's."""
         found = self._published(experiment, column, settings)
         return replace(finding, published=found[0], source=found[1]) if found else finding
+
+    def beside(
+        self, finding: Finding, experiment: str, column: str, settings: Sequence[Setting] = ()
+    ) -> Finding:
+        """The old name of `with_published`; it goes with version 0.3."""
+        _warn_of_old_name("Lab.beside", "Lab.with_published")
+        return self.with_published(finding, experiment, column, settings)
 
     def _published(
         self, experiment: str, column: str, settings: Sequence[Setting]
@@ -158,20 +166,25 @@ class Lab:
         objective: Objective | None = None,
         keep: Literal["best", "last"] = "best",
         setting: Setting | None = None,
-        beside: Sequence[Model] = (),
+        depends_on: Sequence[Model] = (),
+        beside: Sequence[Model] | None = None,
     ) -> Model:
         """Train a model that the study made itself.
 
-        Stored weights are used again only if the model starts from the same weights, and so do the models
-        `beside` that its training depends on. Everything else that makes it different, such as a setting of
-        the objective, must be part of `name`.
+        Stored weights are used again only if the model starts from the same weights and the models that its
+        training `depends_on` have the same weights. Everything else that makes it different, such as a
+        setting of the objective, must be part of `name`. `beside` is the old name of `depends_on`; it goes
+        with version 0.3.
         """
+        if beside is not None:
+            _warn_of_old_name("beside= of Lab.train", "depends_on=")
+            depends_on = (*depends_on, *beside)
         plan = self._plans[setting or self.setting]
         key = ""  # weights of a Python object have no stable name
         if plan.repeatable and self._study.component is not None:
             code = plugins_used([self._study])[0].code
             base = weights_name(plan, self.data, seed, self._device)
-            start = [tensors_hash(m.state_dict()) for m in (model, *beside)]
+            start = [tensors_hash(m.state_dict()) for m in (model, *depends_on)]
             key = digest(base, self._study.choice.name, code, name, *start)
         with seeded(seed):
             self._models.find_or_train(
@@ -248,6 +261,12 @@ class Lab:
         plan = self._plans[self.setting]
         data = load_data_of(plan, self._source)
         return TrainedModels(data, self._device, self._weights, self._progress, self._trainer)
+
+
+def _warn_of_old_name(old: str, new: str) -> None:
+    warnings.warn(
+        f"{old} is now {new}; the old name works until version 0.3", DeprecationWarning, stacklevel=3
+    )
 
 
 def _by_example(values: Tensor, mask: Tensor) -> tuple[Tensor, ...]:

@@ -35,7 +35,7 @@ class OverlayDrawing(Drawing):
     size = (11.0, 4.0)
     examples = 6
 
-    def look(self, model: Model, trace: Trace, data: TaskData) -> Mapping[str, DrawingData] | None:
+    def collect(self, model: Model, trace: Trace, data: TaskData) -> Mapping[str, DrawingData] | None:
         """None where units are not images, or do not make up a square picture."""
         examples = trace.batch.examples
         n = isqrt(len(examples[0].units))

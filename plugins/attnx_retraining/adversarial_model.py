@@ -44,7 +44,7 @@ class AdversarialModel(Study):
         bases = [lab.model(seed) for seed in lab.seeds]
         right = _correct([lab.outputs(model) for model in bases])
         accuracy = Finding("base", "accuracy", "up", right, bounds=(0, 1))
-        findings = [lab.beside(accuracy, "meister-table-3", "accuracy")]
+        findings = [lab.with_published(accuracy, "meister-table-3", "accuracy")]
         if self.options.information:
             findings.append(Finding("base", "tau", "up", self._taus(lab, bases), bounds=(-1, 1)))
         return [*findings, *(f for kind in self.options.adversaries for f in self._swept(lab, kind, bases))]
@@ -106,7 +106,7 @@ def _beside(finding: Finding, lab: Lab, kind: str) -> Finding:
     if kind == "frozen" or finding.measure == "accuracy lost":
         return finding
     table = "wen-table-4" if finding.measure == "tau lost" else "wen-table-3"
-    return lab.beside(finding, table, finding.measure)
+    return lab.with_published(finding, table, finding.measure)
 
 
 def _on_dev(lab: Lab, adversaries: list[Model], bases: list[Model]) -> tuple[float, float]:

@@ -25,7 +25,7 @@ class FixedAttention(Study):
         def make(trained: Model, seed: int) -> Model:
             guide = trained if self.options.attention == "trained" else lab.untrained(seed)
             return lab.train(
-                Guided(new_model(lab, seed), guide, lab.data), seed, "fixed attention", beside=(guide,)
+                Guided(new_model(lab, seed), guide, lab.data), seed, "fixed attention", depends_on=(guide,)
             )
 
         published = self.options.attention == "untrained"

@@ -31,7 +31,7 @@ class GuidedMlp(Study):
 
         def guided(guide: Model, seed: int, name: str) -> Model:
             model = Guided(lab.untrained(seed, own), guide, lab.data)
-            return lab.train(model, seed, f"guided by {name}", setting=own, beside=(guide,))
+            return lab.train(model, seed, f"guided by {name}", setting=own, depends_on=(guide,))
 
         models: dict[str, list[Model]] = {
             "the model itself": [lab.model(seed) for seed in lab.seeds],

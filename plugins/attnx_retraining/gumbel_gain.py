@@ -49,7 +49,7 @@ class GumbelGain(Study):
         rises = np.where(np.isnan(every), np.nan, every >= 0)
         share = Finding("all settings", "share that gains", "none", rises, bounds=(0, 1))
         compared = [softmax for _, softmax, _ in settings]
-        return [*findings, lab.beside(share, "wen-table-5", share.measure, compared)]
+        return [*findings, lab.with_published(share, "wen-table-5", share.measure, compared)]
 
     def _tau(self, lab: Lab, models: list[Model]) -> Array:
         """[S, 1], of the model of every seed."""

@@ -68,6 +68,6 @@ def compare_information(
     corrected = np.array([[n.corrected - s.corrected] for n, s in pairs])
     return [
         *findings,
-        lab.beside(lost, "wen-table-2", setting) if published else lost,
+        lab.with_published(lost, "wen-table-2", setting) if published else lost,
         Finding(setting, "tau corrected lost", "none", corrected, bounds=(-2, 2)),
     ]

@@ -81,7 +81,7 @@ class SparsitySweep(Study):
             "entropy of",
             "gradient",
         )
-        return lab.beside(finding, "meister-table-2", finding.measure) if published else finding
+        return lab.with_published(finding, "meister-table-2", finding.measure) if published else finding
 
 
 def _means(values: Array) -> Array:

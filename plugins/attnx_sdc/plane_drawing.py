@@ -36,7 +36,7 @@ class PlaneDrawing(Drawing):
     )
     size = (9.0, 4.2)
 
-    def look(self, model: Model, trace: Trace, data: TaskData) -> Mapping[str, DrawingData] | None:
+    def collect(self, model: Model, trace: Trace, data: TaskData) -> Mapping[str, DrawingData] | None:
         """None where segments are not points of a plane, or hidden layers are averaged."""
         if trace.embeddings.shape[-1] != 2 or trace.hidden.shape[-1] != 2:
             return None

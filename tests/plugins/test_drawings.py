@@ -27,7 +27,7 @@ def looked(drawing, model, data):
     with torch.no_grad():
         batch = model.encode(data.test[: drawing.examples])
         trace = model.run(batch, model.embed(batch))
-        return drawing.look(model, trace, data), trace
+        return drawing.collect(model, trace, data), trace
 
 
 @pytest.fixture(scope="module")

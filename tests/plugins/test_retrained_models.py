@@ -57,7 +57,7 @@ def test_guide_stays_as_it_is_while_the_guided_model_learns(catalog: Catalog) ->
     lab = make_lab(catalog, "fixed-attention", spec())
     guide, model = lab.model(0), new_model(lab, 0)
     before, start = weights(guide), weights(model)
-    trained = lab.train(Guided(model, guide, lab.data), 0, "a test", keep="last", beside=(guide,))
+    trained = lab.train(Guided(model, guide, lab.data), 0, "a test", keep="last", depends_on=(guide,))
     assert same(weights(guide), before)
     assert not same(weights(model), start)
     both = zip(lab.outputs(trained).attention, lab.outputs(guide).attention, strict=True)
@@ -69,10 +69,26 @@ def test_another_guide_is_not_answered_from_the_weights_of_the_first(catalog: Ca
     lab = make_lab(catalog, "fixed-attention", spec())
     guides = [lab.model(0), lab.model(1)]
     first, second = (
-        lab.train(Guided(lab.untrained(0), guide, lab.data), 0, "one name", keep="last", beside=(guide,))
+        lab.train(Guided(lab.untrained(0), guide, lab.data), 0, "one name", keep="last", depends_on=(guide,))
         for guide in guides
     )
     assert not same(weights(first), weights(second))
+
+
+def test_the_old_name_of_depends_on_names_the_same_weights_with_a_warning(catalog: Catalog) -> None:
+    lab = make_lab(catalog, "fixed-attention", spec())
+    first, second = lab.model(0), lab.model(1)
+
+    def train(guide: Any, **on: Any) -> dict[str, torch.Tensor]:
+        guided = Guided(lab.untrained(0), guide, lab.data)
+        return weights(lab.train(guided, 0, "an old name", keep="last", **on))
+
+    new, other = train(first, depends_on=(first,)), train(second, depends_on=(second,))
+    with pytest.warns(DeprecationWarning, match=r"beside= of Lab\.train is now depends_on=") as seen:
+        old = train(first, beside=(first,))
+    assert seen[0].filename == __file__
+    assert same(old, new)
+    assert not same(old, other)
 
 
 def test_guided_mlp_takes_the_vocabulary_of_the_model(catalog: Catalog) -> None:
@@ -113,7 +129,7 @@ def test_guidance_by_deciding_units_helps_a_model_that_reads_units_separately(ca
 
     inner = lab.untrained(0)
     accuracy = [
-        lab.outputs(lab.train(Guided(new_model(lab, 0), guide, lab.data), 0, "guided", beside=(guide,)))
+        lab.outputs(lab.train(Guided(new_model(lab, 0), guide, lab.data), 0, "guided", depends_on=(guide,)))
         .correct.mean()
         .item()
         for guide in (Oracle(), lab.untrained(0, lab.variant(projection="uniform")))

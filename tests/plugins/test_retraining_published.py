@@ -29,20 +29,32 @@ def catalog() -> Catalog:
     return Catalog.installed()
 
 
+def lab_of(catalog: Catalog, task: str = "sst", **fields: Any) -> Lab:
+    asked = RunSpec.model_validate({"task": task, "model": "bilstm-add", **fields})
+    part = find_part(catalog, "study", Choice.parse("adversarial-model"))
+    plan = resolve(asked, catalog)
+    return Lab(asked, plan, part, catalog, torch.device("cpu"), Source(), Weights(), Progress())
+
+
 def published(
     catalog: Catalog, experiment: str, column: str, *others: str, task: str = "sst", **fields: Any
 ) -> float | None:
-    asked = RunSpec.model_validate({"task": task, "model": "bilstm-add", **fields})
-    part = find_part(catalog, "study", Choice.parse("adversarial-model"))
-    lab = Lab(
-        asked, resolve(asked, catalog), part, catalog, torch.device("cpu"), Source(), Weights(), Progress()
-    )
+    lab = lab_of(catalog, task, **fields)
     settings = [lab.variant(model=other) for other in others]
     nothing = Finding("setting", "measure", "none", np.zeros((1, 1)))
-    found = lab.beside(nothing, experiment, column, settings)
+    found = lab.with_published(nothing, experiment, column, settings)
     assert (found.published is None) == (found.source == "")
     assert found.published == lab.published(experiment, column, settings)
     return found.published
+
+
+def test_the_old_name_of_with_published_works_with_a_warning(catalog: Catalog) -> None:
+    lab = lab_of(catalog, "20news")
+    nothing = Finding("setting", "measure", "none", np.zeros((1, 1)))
+    with pytest.warns(DeprecationWarning, match=r"Lab\.beside is now Lab\.with_published") as seen:
+        found = lab.beside(nothing, "meister-table-3", "accuracy")
+    assert seen[0].filename == __file__
+    assert found.published == 0.91
 
 
 def test_published_values_are_shown_for_the_same_task_and_model(catalog: Catalog) -> None:

@@ -1,6 +1,7 @@
 """Figures of plugins: kept with a run, on its page and as files, and errors_of for what they break."""
 
 import re
+import warnings
 
 import pytest
 
@@ -26,18 +27,18 @@ class Crowd(Drawing):
     """The size of everything."""
     needs = ("attention",)
     title, caption, size, examples = "A crowd", "How many.", (3.0, 2.0), 5
-    def look(self, model, trace, data):
+    def collect(self, model, trace, data):
         assert not model.training and not trace.logits.requires_grad
-        return {LOOK}
+        return {COLLECT}
     def draw(self, figure, kept):
         {DRAW}
 '''
-LOOK = '{"size": np.array(trace.attention.shape), "names": data.label_names}'
+COLLECT = '{"size": np.array(trace.attention.shape), "names": data.label_names}'
 DRAW = "figure.add_subplot().set_title(f\"{kept['size'].tolist()} {kept['names']}\")"
 
 
-def installed(install, look=LOOK, draw=DRAW):
-    install("crowd", PLUGIN, crowd=CROWD.replace("{LOOK}", look).replace("{DRAW}", draw))
+def installed(install, collect=COLLECT, draw=DRAW):
+    install("crowd", PLUGIN, crowd=CROWD.replace("{COLLECT}", collect).replace("{DRAW}", draw))
 
 
 def test_a_drawing_is_kept_and_drawn_on_the_page_and_as_files(home, install, cli, tmp_path):
@@ -72,14 +73,29 @@ def test_a_drawing_without_its_plugin_is_left_out(home, install, monkeypatch):
     assert next(f.name for f in report.figures()) == "plane"
 
 
+def test_a_drawing_of_version_0_1_works_with_a_warning(home, install):
+    old = CROWD.replace("def collect(", "def look(")
+    install("crowd", PLUGIN, crowd=old.replace("{COLLECT}", COLLECT).replace("{DRAW}", DRAW))
+    with pytest.warns(DeprecationWarning, match=r"look of drawing Crowd is now collect; .* version 0\.3"):
+        report = attnx.evaluate(**PLANE)
+    assert "crowd" in report.examples().drawn
+
+
+def test_a_drawing_with_the_new_name_gives_no_warning(home, install):
+    installed(install)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DeprecationWarning)
+        assert "crowd" in attnx.evaluate(**PLANE).examples().drawn
+
+
 def test_nothing_to_draw_is_no_figure(home, install):
-    installed(install, look="None")
+    installed(install, collect="None")
     assert "crowd" not in {f.name for f in attnx.evaluate(**PLANE).figures()}
 
 
-@pytest.mark.parametrize(("look", "draw"), [("1 / 0", DRAW), (LOOK, "1 / 0")])
-def test_what_a_drawing_breaks_is_said_with_its_name(look, draw, home, install):
-    installed(install, look, draw)
+@pytest.mark.parametrize(("collect", "draw"), [("1 / 0", DRAW), (COLLECT, "1 / 0")])
+def test_what_a_drawing_breaks_is_said_with_its_name(collect, draw, home, install):
+    installed(install, collect, draw)
     with pytest.raises(PluginError, match=r"drawing 'crowd' of plugin crowd .* failed: ZeroDivisionError"):
         attnx.evaluate(**PLANE)
 
