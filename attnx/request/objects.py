@@ -56,7 +56,7 @@ METHODS: Final[dict[Kind, tuple[str, ...]]] = {
     "projection": ("__call__",),
     "importance": ("__call__",),
     "study": ("__call__",),
-    "drawing": ("look", "draw"),
+    "drawing": ("collect", "draw"),
     "metric": ("family", "measures"),
 }
 OF_MODULES: Final = ("parameters", "state_dict", "load_state_dict", "train", "eval", "to")
