@@ -96,3 +96,77 @@ def test_places_are_counted_as_they_are_said():
     ]
     named = [said.named(one) for one in removed]
     assert [name[5:-1] for name in named] == ["1st", "2nd", "3rd", "4th", "11th", "22nd", "112th", "113th"]
+
+
+def test_several_texts_a_class_and_metrics_are_the_same_as_in_python(cli, name):
+    texts, methods = ["a radiant man", "so gloomy"], ["attention", "loo"]
+    classes = list(attnx.load(name).data.label_names)
+    asked = [
+        "--method",
+        "attention",
+        "--method",
+        "loo",
+        "--metric",
+        "comprehensiveness",
+        "--target",
+        classes[1],
+    ]
+    code, out, err = cli("explain", "--run", name, *texts, *asked, "--json")
+    assert (code, err) == (0, "")
+    found = attnx.explain(name, texts, methods, metrics="comprehensiveness", target=classes[1])
+    assert json.loads(out) == json.loads(found.to_json())
+    _, shown, _ = cli("explain", "--run", name, *texts, *asked)
+    assert shown == found.to_text()
+    assert "text 2 of 2" in shown
+    assert re.search(r"comprehensiveness aopc ↑ +loo +-?[\d.]+ +-?[\d.]+\n", shown)
+
+
+def test_a_class_that_is_not_predicted_is_named_and_attention_has_none(cli, name):
+    run = attnx.load(name)
+    (predicted,) = run.predict("a radiant man")
+    (other,) = set(run.data.label_names) - {predicted.label}
+    _, out, _ = cli("explain", "--run", name, "a radiant man", "--target", other, "--method", "attention")
+    assert f"\nscores for p({other})\n" in out
+    assert "\nattention (the same for every class)\n" in out
+    assert f"removed word  p({other})" in out.replace("   ", "  ")
+    _, plain, _ = cli("explain", "--run", name, "a radiant man", "--method", "attention")
+    assert "scores for" not in plain
+    assert "every class" not in plain
+
+
+def test_a_contrast_is_explained_or_refused_in_one_line(cli, name):
+    first, second = attnx.load(name).data.label_names
+    asked = ("explain", "--run", name, "a radiant man", "--target", first, "--versus", second, "--method")
+    code, out, _ = cli(*asked, "input-x-gradient")
+    assert code == 0
+    assert f"scores for p({first}) − p({second})" in out
+    code, out, err = cli(*asked, "attention")
+    assert (code, out, len(err.splitlines())) == (2, "", 1)
+    assert "'attention' cannot explain why one class and not another: it gives the same scores" in err
+    assert "integrated-gradients" in err
+
+
+def test_several_texts_are_on_one_page(cli, name, tmp_path):
+    page = tmp_path / "page.html"
+    asked = ["--metric", "sufficiency", "--method", "loo", "--target", "all", "--html", str(page)]
+    assert cli("explain", "--run", name, "a <b> man", "so gloomy", *asked)[0] == 0
+    html = page.read_text()
+    assert html.startswith("<!doctype html>")
+    assert html.count("<h2>Text ") == 2
+    assert "a radiant" not in html
+    assert "&lt;" in html
+    text = re.sub("<[^>]+>", "", html)
+    for said in (
+        "2 texts explained",
+        "Metrics of these scores",
+        "mean value of 10 random scores",
+        "Scores for p(",
+    ):
+        assert said in text
+
+
+def test_examples_can_be_several(cli, name):
+    ids = [one.id for one in attnx.load(name).data.test[:2]]
+    code, out, _ = cli("explain", "--run", name, "--example", ids[0], "--example", ids[1], "--json")
+    assert code == 0
+    assert [one["id"] for one in json.loads(out)["explanations"]] == ids

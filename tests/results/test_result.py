@@ -58,13 +58,16 @@ def results(tmp_path_factory):
     report = attnx.evaluate(**SMALL, explanations=["attention", "gradient"], metrics=["kendall", "nnz"])
     study = attnx.study("uniform-attention", **SMALL, out=tmp_path_factory.mktemp("studies"))
     sweep = SweepReport(rows=tuple(rows_of(report, "")), refused=(), failed=(), seconds=1.0, workers=0)
-    explained = attnx.load(report.fingerprint).explain("a <b> man | woman")
-    found = [report, study, sweep, attnx.compare(report), reproduction(), audit(), explained]
+    run = attnx.load(report.fingerprint)
+    explained = run.explain("a <b> man | woman", metrics="comprehensiveness", target="all")
+    several = run.explain(["a <b> man | woman", "a | b"], metrics="comprehensiveness")
+    found = [report, study, sweep, attnx.compare(report), reproduction(), audit(), explained, several]
     return {type(result).__name__: result for result in found}
 
 
 KINDS = (
     "Report", "StudyReport", "SweepReport", "Comparison", "Reproduction", "AuditReport", "Explanation",
+    "Explanations",
 )  # fmt: skip
 
 

@@ -112,3 +112,67 @@ def test_features_are_explained_by_id_alone():
     with pytest.raises(UsageError, match="is not made of words"):
         run.predict("a")
     assert run.explain(example=run.examples[0].id).predicted == run.examples[0].seen[0].predicted
+
+
+def test_metrics_of_single_texts_are_those_that_the_run_stored():
+    metrics = ["comprehensiveness", "kendall", "entropy", "permutation"]
+    asked = {**ASKED, "seeds": [0], "metrics": metrics, "explanations": ["attention", "input-x-gradient"]}
+    report = attnx.evaluate(**asked)
+    run = attnx.load(report.fingerprint)
+    stored = run.examples[:6]
+    found = run.explain(
+        example=[one.id for one in stored], methods=["attention", "input-x-gradient"], metrics=metrics
+    )
+    compared = 0
+    for one, example in zip(found, stored, strict=True):
+        (seen,) = example.seen
+        values = {(of.metric, of.measure, of.method, of.reference): of for of in one.metrics}
+        for column, value in seen.measures.items():
+            key = (column.metric, column.measure, column.explanation, column.reference)
+            if key in values:
+                compared += 1
+                assert (values[key].value is None) == (value is None)
+                assert value is None or values[key].value == pytest.approx(value, abs=1e-6)
+                assert values[key].direction == column.direction
+    assert compared >= 6 * len(metrics)
+    assert {of.metric for of in found[0].metrics} == set(metrics)
+    assert {of.method for of in found[0].metrics if of.metric == "permutation"} == {None}
+
+
+def test_a_list_is_explained_like_its_texts(report):
+    run = attnx.load(report.fingerprint)
+    texts = ["a radiant man", "so gloomy and so long a day it was", "a"]
+    found = run.explain(texts, ["attention", "gradient", "loo", "lime"], metrics="comprehensiveness")
+    assert type(found).from_json(found.to_json()) == found
+    for text, one in zip(texts, found, strict=True):
+        alone = run.explain(text, ["attention", "gradient", "loo", "lime"], metrics="comprehensiveness")
+        assert (alone.units, alone.predicted) == (one.units, one.predicted)
+        for method in found.methods:
+            assert one.array(method) == pytest.approx(alone.array(method), abs=1e-5)
+        for one_value, value in zip(one.metrics, alone.metrics, strict=True):
+            assert one_value.value == pytest.approx(value.value, abs=1e-5)
+
+
+def test_a_report_stands_for_its_run(report):
+    run = attnx.load(report.fingerprint)
+    assert attnx.explain(report, "a radiant man") == attnx.explain(run, "a radiant man")
+    assert attnx.explain(run.folder, "a radiant man") == run.explain("a radiant man")
+    lost = report.model_copy(update={"fingerprint": ""})
+    with pytest.raises(UsageError, match="This report is not stored"):
+        attnx.explain(lost, "a radiant man")
+
+
+def test_methods_of_ones_own_explain_too(report):
+    def first(model, trace, target, random):
+        scores = torch.zeros_like(trace.attention)
+        scores[:, 0] = 1.0
+        return scores
+
+    found = attnx.load(report.fingerprint).explain(["a radiant man"], first)
+    assert found[0].scores == {"first": (1.0, 0.0, 0.0)}
+
+
+def test_questions_come_one_for_all_or_one_for_each(report):
+    run = attnx.load(report.fingerprint)
+    with pytest.raises(UsageError, match="There are 2 texts and 1 questions"):
+        run.explain(["a", "b"], query=["why"])
