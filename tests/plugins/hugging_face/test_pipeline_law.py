@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -185,11 +186,15 @@ def test_a_language_model_reads_the_prompt_as_it_is_written(
 def test_states_of_an_encoder_are_those_of_the_pipeline(kind: str, raw: Folder, texts: TaskData) -> None:
     options = HfOptions(checkpoint=str(raw(kind)), pieces="first")
     model = HfEncoder.build(texts, ToySoftmax(), options).eval()
+    _compare_states(model, raw(kind), texts)
+
+
+def _compare_states(model: HfEncoder, folder: Path, on: TaskData) -> None:
     with quiet():
-        ask = pipeline("feature-extraction", str(raw(kind)))
+        ask = pipeline("feature-extraction", str(folder))
         states = [np.array(ask(text)[0]) for text in TEXTS]  # each [T, H]
     with evaluating(model):
-        trace = trace_of(model, model.encode(texts.test))
+        trace = trace_of(model, model.encode(on.test))
     counts = (trace.batch.inputs[..., :-1] >= 0).sum(-1)  # [B, L] pieces of each column
     for row, expected in enumerate(states):
         for column in trace.batch.mask[row].nonzero()[:, 0].tolist():
@@ -202,3 +207,27 @@ def test_a_task_without_raw_texts_is_read_as_its_words_joined_by_spaces(raw: Fol
     model = _classifier(raw("roberta"), on, labels=LABELS)
     expected = _of_pipeline(raw("roberta"), [" ".join(example.units) for example in on.test])
     np.testing.assert_allclose(_logits(model, on), expected, atol=CLOSE, rtol=CLOSE)
+
+
+@pytest.fixture(scope="session")
+def minilm_classifier(minilm: Source, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """MiniLM with a head of random weights."""
+    folder = tmp_path_factory.mktemp("minilm")
+    torch.manual_seed(0)
+    with quiet():
+        model = AutoModelForSequenceClassification.from_pretrained(minilm.fetch("minilm").folder)
+        torch.nn.init.normal_(model.classifier.weight)
+        model.save_pretrained(folder)
+        AutoTokenizer.from_pretrained(minilm.fetch("minilm").folder).save_pretrained(folder)
+    return folder
+
+
+def test_minilm_answers_as_in_the_pipeline(minilm_classifier: Path, texts: TaskData) -> None:
+    ours = _logits(_classifier(minilm_classifier, texts), texts)
+    np.testing.assert_allclose(ours, _of_pipeline(minilm_classifier, TEXTS), atol=CLOSE, rtol=CLOSE)
+
+
+def test_states_of_minilm_are_those_of_the_pipeline(minilm: Source, texts: TaskData) -> None:
+    on = replace(texts, source=minilm)
+    model = HfEncoder.build(on, ToySoftmax(), HfOptions(checkpoint="minilm", pieces="first")).eval()
+    _compare_states(model, minilm.fetch("minilm").folder, on)

@@ -117,3 +117,32 @@ def test_real_reviews_are_split_where_an_independent_tokeniser_splits_them() -> 
                 continue
             ours = [part for word in splitter.split(text) for part, _ in cut(word)]
             assert ours == [part for part, _ in cut(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "made_of"),
+    [
+        ("It's FINE… isn't it?", "It 's FINE … is n't it ?"),
+        ("one<br />two <b>three</b>", "one two three"),
+        ("“Quoted” ﬁlm", "“ Quoted ” ﬁlm"),
+        ("E\u0301te\u0301 so\u00adft", "E\u0301te\u0301 so\u00adft"),
+        ("👍🏽 שלום", "👍 🏽 שלום"),
+        ("in 1999, b2b", "in 1999 , b2b"),
+    ],
+)
+def test_the_characters_of_each_word_are_found(text: str, made_of: str) -> None:
+    splitter = WordSplitter("words")
+    assert [text[start:end] for start, end in splitter.locate(text)] == made_of.split()
+
+
+@given(TEXTS, st.booleans())
+def test_every_word_has_characters_of_its_own_text(text: str, lowercase: bool) -> None:
+    for rule in ("words", "spaces"):
+        splitter = WordSplitter(rule, digits="keep", lowercase=lowercase)  # type: ignore[arg-type]
+        words, spans = splitter.split(text), splitter.locate(text)
+        assert len(words) == len(spans)
+        assert all(0 <= start < end <= len(text) for start, end in spans)
+        assert [start for start, _ in spans] == sorted(start for start, _ in spans)
+        for word, (start, end) in zip(words, spans, strict=True):
+            if text[start:end].isascii():
+                assert (text[start:end].lower() if lowercase else text[start:end]) == word
