@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         did_you_mean_path,
     )
     from .hookspecs import hookimpl
-    from .host.cards import Adapter, Card
+    from .host.cards import Adapter, Card, TargetUse
     from .protocols import (
         AttentionProjection,
         ClassNamingModel,
@@ -58,7 +58,6 @@ if TYPE_CHECKING:
         Measure,
         Outputs,
         Passes,
-        TargetUse,
         TaskData,
         Trace,
         WithCurve,
@@ -67,7 +66,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "hookspecs": ("hookimpl",),
-    "host.cards": ("Card", "Adapter"),
+    "host.cards": ("Card", "Adapter", "TargetUse"),
     "request.spec": ("Options", "RunSpec", "Choice", "Limit", "Training"),
     "protocols": (
         "Task",
@@ -99,7 +98,6 @@ _MODULES = {
         "Finding",
         "Outputs",
         "Passes",
-        "TargetUse",
         "DrawingData",
     ),
     "wrapping.module": ("WrappedModel",),

@@ -11,6 +11,9 @@ from .sources import NoSource, first_line
 
 Kind = Literal["task", "model", "projection", "importance", "metric", "study", "drawing"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+# How the scores of a method depend on the class that is explained: not at all; in any way; or linearly in its
+# output, so that the scores of a difference of two classes are the difference of their scores.
+TargetUse = Literal["ignored", "read", "linear"]
 
 # What one component may need and another may provide. A plugin may add its own.
 CAPABILITIES: Final = {

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from torch import Tensor
 
-from ..types import Example, Passes, TargetUse, Trace
+from ..host.cards import TargetUse
+from ..types import Example, Passes, Trace
 from .models import Model
 
 if TYPE_CHECKING:

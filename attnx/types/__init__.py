@@ -18,7 +18,6 @@ from .measures import (
     Measure,
     Passes,
     Sees,
-    TargetUse,
     WithCurve,
 )
 
@@ -38,7 +37,6 @@ __all__ = [
     "Outputs",
     "Passes",
     "Sees",
-    "TargetUse",
     "TaskData",
     "Trace",
     "WithCurve",

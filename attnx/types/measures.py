@@ -28,9 +28,6 @@ Family = Literal[
     "retraining",  # models are trained again
 ]
 Passes = float | Literal["units"]  # passes through the model for one example; "units": one for each unit
-# How the scores of a method depend on the class that is explained: not at all; in any way; or linearly in its
-# output, so that the scores of a difference of two classes are the difference of their scores.
-TargetUse = Literal["ignored", "read", "linear"]
 DrawingData = np.ndarray[Any, Any] | tuple[str, ...]  # what a drawing stores: numbers, or texts
 Sees = Literal["units", "hidden states", "attention layer", "scores", "rationale"]  # what a metric looks at
 
