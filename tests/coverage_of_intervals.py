@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from attnx.results.judgement.verdict import ERROR
 from attnx.results.statistics import holm, mean_interval, p_values
-from attnx.results.verdict import ERROR
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 Method = Callable[[Array], tuple[Array, Array]]  # [S, N, M] -> low [M], high [M]

@@ -12,6 +12,7 @@ from ..late_imports import import_late
 
 if TYPE_CHECKING:
     from ..registry.experiments import Claim, Column, Experiment, Row, Size
+    from ..request.cell_choices import CellChoices
     from ..run.loaded_run import Prediction, Run
     from .audit import AuditedModel, AuditReport, AuditRow, Noticed
     from .comparison import ComparedRun, Comparison, Difference
@@ -34,6 +35,7 @@ _MODULES = {
     "results.observations": ("TrainingRecord", "Epoch"),
     "results.examples": ("Examples", "StoredExample", "SeedScores", "Scores", "ExampleColumn"),
     "results.study": ("StudyReport", "StudyRow"),
+    "request.cell_choices": ("CellChoices",),
     "results.sweep": ("SweepReport", "SweepRow", "Value", "UnfinishedCell"),
     "results.audit": ("AuditReport", "AuditRow", "AuditedModel", "Noticed"),
     "results.reproduction": (
@@ -76,6 +78,7 @@ __all__ = [  # noqa: RUF022 - grouped by what holds them
     "StudyRow",
     "SweepReport",
     "SweepRow",
+    "CellChoices",
     "Value",
     "UnfinishedCell",
     "AuditReport",

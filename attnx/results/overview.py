@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Literal
 
+from .judgement.records import Status
 from .report import Report
 from .study import StudyReport
-from .sweep import rows_of
-from .verdict_records import Status
+from .sweep import verdict_values
 
 MOST = 2  # measures in a line; all are in the report
 
@@ -52,8 +52,8 @@ def line_of(name: str, written: datetime, report: Report | StudyReport) -> Line:
         found = {f"{f.setting} {f.measure}": f.mean for f in report.findings[:MOST]}
         labels = {"study": report.study.label, **report.labels}
         return Line(name, "study", written, labels, report.spec.seeds, found, {}, ())
-    rows = rows_of(report, "")
-    first = {title: value.mean for title, value in list(rows[0].values.items())[:MOST]} if rows else {}
+    values = next(iter(verdict_values(report).values()), {})
+    first = {title: value.mean for title, value in list(values.items())[:MOST]}
     accuracy = sum(quality.accuracy for quality in report.quality) / len(report.quality)
     return Line(
         name=name,

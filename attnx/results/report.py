@@ -10,10 +10,10 @@ from pydantic import PrivateAttr
 from ..errors import DataError, UsageError
 from ..request.spec import RunSpec
 from .formatting import Interval, Number, format_number, interval_of, measure_name, with_arrow
+from .judgement.records import Heading, UnitName, Verdict
 from .provenance import ComponentUsed, Provenance, Record, SampleUsed
 from .result import Result
 from .selection import NoSuchRow, arguments_of
-from .verdict_records import Heading, UnitName, Verdict
 
 if TYPE_CHECKING:
     from .examples import Examples

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..types import Axis, TaskData
-from .constant_answer import most_frequent_label
+from .judgement.constant_answer import most_frequent_label
 from .observations import Key, Measurement, SeedResult
 from .report import Curve, MethodCost, Quality, Summary
 from .statistics import mean_over_seeds, summarise

@@ -10,14 +10,14 @@ from typing import Any, ClassVar, Literal
 from pydantic import PrivateAttr
 
 from ..errors import UsageError
+from ..request.cell_choices import AXES, CellChoices
+from ..request.option_text import choice_label
 from .comparison import Comparison
 from .formatting import measure_name, with_arrow
+from .judgement.records import Status, Verdict, VerdictRow
 from .provenance import Record
 from .report import Report
 from .result import Result
-from .verdict_records import Status, Verdict, VerdictRow
-
-AXES = ("task", "model", "projection", "training")
 
 
 class Value(Record):
@@ -33,16 +33,33 @@ class Value(Record):
 class SweepRow(Record):
     """One explanation in one cell."""
 
-    task: str
-    model: str
-    projection: str
-    training: str
+    choices: CellChoices
     explanation: str
     run: str  # fingerprint
     accuracy: float
     faithfulness: Status | None
     interpretability: Status | None
     values: dict[str, Value]  # by measure and reference, those that a verdict rests on
+
+    @property
+    def task(self) -> str:
+        """The task as a person types it."""
+        return self.choices.label_of("task")
+
+    @property
+    def model(self) -> str:
+        """The model as a person types it."""
+        return self.choices.label_of("model")
+
+    @property
+    def projection(self) -> str:
+        """The projection as a person types it; empty if the model has none."""
+        return self.choices.label_of("projection")
+
+    @property
+    def training(self) -> str:
+        """The training settings that set the cell apart, as a person types them."""
+        return self.choices.label_of("training")
 
     @property
     def cell(self) -> str:
@@ -93,17 +110,23 @@ class SweepReport(Result):
             if len({getattr(row, axis) for row in self.rows}) > 1 and not (axis == "model" and own)
         )
 
-    def shared_options(self, axis: str) -> tuple[str, ...]:
+    def shared_options(self, axis: str) -> dict[str, Any]:
         """The options that all values of an axis have, as task options or training settings."""
-        listed = [_options(value) for value in dict.fromkeys(getattr(row, axis) for row in self.rows)]
-        return tuple(o for o in listed[0] if all(o in other for other in listed)) if len(listed) > 1 else ()
+        values = [*{getattr(row, axis): row.choices.options_of(axis) for row in self.rows}.values()]
+        if len(values) < 2:
+            return {}
+        first, *others = values
+        return {
+            name: value
+            for name, value in first.items()
+            if all(name in other and other[name] == value for other in others)
+        }
 
     def short(self, row: SweepRow, axis: str) -> str:
         """What a row has on an axis, without the options that all others have there too."""
-        value: str = getattr(row, axis)
-        left = [option for option in _options(value) if option not in self.shared_options(axis)]
-        name = value.partition(":")[0] if axis != "training" else ""
-        return ":".join(filter(None, (name, ",".join(left)))) or "as given"
+        shared, given = self.shared_options(axis), row.choices.options_of(axis)
+        left = {name: value for name, value in given.items() if name not in shared}
+        return choice_label(row.choices.name_of(axis), left) or "as given"
 
     def apart(self, row: SweepRow) -> str:
         """What sets the cell of a row apart from the others."""
@@ -113,7 +136,8 @@ class SweepReport(Result):
         """The rows: cell, verdicts, and mean and interval of every measure."""
         rows = []
         for row in self.rows:
-            found = row.model_dump(exclude={"values"})
+            found: dict[str, Any] = {axis: getattr(row, axis) for axis in AXES}
+            found |= row.model_dump(exclude={"values", "choices"})
             for name, value in row.values.items():
                 found |= {name: value.mean, f"{name}, low": value.low, f"{name}, high": value.high}
             rows.append(found)
@@ -158,32 +182,27 @@ class SweepReport(Result):
         return f"<SweepReport: {cells} cells, {len(self.failed)} failed, {len(self.refused)} left out>"
 
 
-def _options(value: str) -> list[str]:
-    """The options of a component, or the training settings, one by one."""
-    found = value.partition(":")[2] if ":" in value else value if "=" in value else ""
-    return [option for option in found.split(",") if option]
-
-
-def rows_of(report: Report, training: str) -> list[SweepRow]:
-    """The rows of one cell's report."""
-    accuracy = sum(quality.accuracy for quality in report.quality) / len(report.quality)
+def verdict_values(report: Report) -> dict[str, dict[str, Value]]:
+    """The values that verdicts rest on, by explanation, then by measure and reference."""
     found: dict[str, dict[str, Value]] = {}
-    status: dict[tuple[str, str], Status] = {}
     for verdict in report.verdicts:
-        if verdict.family is None:
-            status[verdict.explanation, verdict.heading] = verdict.status
         for row in verdict.rows:
             title = measure_name(row.metric, row.measure)
             name = f"{title} with {row.reference}" if row.reference else title
             found.setdefault(verdict.explanation, {})[name] = _value(report, verdict, row)
+    return found
+
+
+def rows_of(report: Report, choices: CellChoices) -> list[SweepRow]:
+    """The rows of one cell's report."""
+    accuracy = sum(quality.accuracy for quality in report.quality) / len(report.quality)
+    found = verdict_values(report)
+    status = {(v.explanation, v.heading): v.status for v in report.verdicts if v.family is None}
     asked = (s.explanation for s in report.summaries if s.explanation is not None and not s.yardstick)
     explanations = dict.fromkeys([*found, *asked])
     return [
         SweepRow(
-            task=report.labels["task"],
-            model=report.labels["model"],
-            projection=report.labels.get("projection", ""),  # not every model has one
-            training=training,
+            choices=choices,
             explanation=explanation,
             run=report.fingerprint,
             accuracy=accuracy,

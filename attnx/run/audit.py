@@ -116,7 +116,7 @@ class _Bench:
             replace(plan.tests, explanations=explanations, baselines=()).map(Named.of),
             seed=seed,
             progress=self.models.progress,
-            label=f"{self.task.partition(':')[0]}, {self.model}, seed {seed}: {kind}",
+            label=f"{plan.task.choice.name}, {self.model}, seed {seed}: {kind}",
         )
         return {m.key: m for m in observation.measurements}
 

@@ -11,15 +11,15 @@ from ..data.loading import Source
 from ..progress import Progress
 from ..request.keep_levels import Keep
 from ..request.plan import Plan
-from ..results.cautions import cautions, no_attention, notices_of
-from ..results.constant_answer import useless_model
 from ..results.example_collection import gather
+from ..results.judgement.cautions import cautions, no_attention, notices_of
+from ..results.judgement.constant_answer import useless_model
+from ..results.judgement.records import UnitName
+from ..results.judgement.verdict import judge
 from ..results.observations import SeedResult
 from ..results.provenance import ComponentUsed, Provenance, SampleUsed
 from ..results.report import Caution, Report
 from ..results.summaries import costs, curves, quality, summaries
-from ..results.verdict import judge
-from ..results.verdict_records import UnitName
 from ..store.identity import plugins_used
 from ..store.weights import Weights, tensors_hash
 from ..types import DrawingData, TaskData

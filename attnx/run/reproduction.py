@@ -17,8 +17,8 @@ from ..registry.experiments import Column
 from ..request.experiment import ExperimentPlan, RowCell
 from ..request.grid import Cell
 from ..request.resolve import resolve
-from ..results.claims import RowValues, decide, measured
 from ..results.examples import Examples
+from ..results.judgement.claims import RowValues, decide, measured
 from ..results.report import Curve, Report
 from ..results.reproduction import ColumnShown, Reproduction, SkippedRows
 from ..store.runs import Runs

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from attnx.plugin import Example, TaskData
-from attnx.results.cautions import cautions, few_seeds, no_attention, notices_of
-from attnx.results.constant_answer import most_frequent_label, useless_model
+from attnx.results.judgement.cautions import cautions, few_seeds, no_attention, notices_of
+from attnx.results.judgement.constant_answer import most_frequent_label, useless_model
 from attnx.results.observations import Epoch, Observation, SeedResult, TrainingRecord, Traits
 from attnx.results.report import Summary
 from attnx.results.summaries import quality

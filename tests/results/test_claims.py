@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from attnx.registry.experiments import Claim
-from attnx.results.claims import RowValues, decide, measured
+from attnx.results.judgement.claims import RowValues, decide, measured
 
 ROWS = ["a", "b"]
 

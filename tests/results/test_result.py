@@ -8,6 +8,7 @@ from typing import get_args
 import pytest
 
 import attnx
+from attnx.request.cell_choices import CellChoices
 from attnx.results.audit import AuditedModel, AuditReport, AuditRow, Noticed
 from attnx.results.provenance import Record
 from attnx.results.report import CautionKind
@@ -57,7 +58,8 @@ def results(tmp_path_factory):
     """One result of every kind, by the name of its class."""
     report = attnx.evaluate(**SMALL, explanations=["attention", "gradient"], metrics=["kendall", "nnz"])
     study = attnx.study("uniform-attention", **SMALL, out=tmp_path_factory.mktemp("studies"))
-    sweep = SweepReport(rows=tuple(rows_of(report, "")), refused=(), failed=(), seconds=1.0, workers=0)
+    asked = CellChoices(task=report.spec.task, model=report.spec.model)
+    sweep = SweepReport(rows=tuple(rows_of(report, asked)), refused=(), failed=(), seconds=1.0, workers=0)
     run = attnx.load(report.fingerprint)
     explained = run.explain("a <b> man | woman", metrics="comprehensiveness", target="all")
     several = run.explain(["a <b> man | woman", "a | b"], metrics="comprehensiveness")

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnx.results.constant_answer import UselessModel
+from attnx.results.judgement.constant_answer import UselessModel
+from attnx.results.judgement.verdict import judge, row_status
+from attnx.results.judgement.wording import CLAUSES, evidence, grade, question
 from attnx.results.observations import Measurement, Observation, SeedResult, TrainingRecord
-from attnx.results.verdict import judge, row_status
-from attnx.results.wording import CLAUSES, evidence, grade, question
 from attnx.types import Measure
 
 SEEDS, EXAMPLES = 3, 200

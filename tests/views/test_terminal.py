@@ -8,8 +8,8 @@ from rich.console import Console
 
 import attnx
 from attnx.results.formatting import format_number
+from attnx.results.judgement.records import Clause
 from attnx.results.report import Caution, MethodCost
-from attnx.results.verdict_records import Clause
 from attnx.views.terminal.report import folded, print_report, print_study
 from attnx.views.terminal.tables import print_table
 

@@ -8,11 +8,11 @@ from typing import Final, Literal
 
 import numpy as np
 
-from ..types import Example, TaskData
+from ...types import Example, TaskData
+from ..observations import SeedResult
+from ..report import Caution, Summary
 from .constant_answer import UselessModel
-from .observations import SeedResult
-from .report import Caution, Summary
-from .verdict_records import UnitName
+from .records import UnitName
 
 FEW: Final = 0.5  # share of examples with a value below which a mean covers a minority
 COPIES: Final = 0.05  # share of test examples that occur more than once, or in train, worth a warning

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..registry.experiments import Claim
-from .reproduction import ClaimFound, ClaimStatus, Compared, Measured
-from .statistics import LEVEL, mean_interval, seed_means
+from ...registry.experiments import Claim
+from ..reproduction import ClaimFound, ClaimStatus, Compared, Measured
+from ..statistics import LEVEL, mean_interval, seed_means
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 

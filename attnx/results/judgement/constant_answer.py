@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..types import TaskData
-from .observations import SeedResult
-from .report import Caution
-from .statistics import paired_interval
+from ...types import TaskData
+from ..observations import SeedResult
+from ..report import Caution
+from ..statistics import paired_interval
 
 Labels = np.ndarray[Any, np.dtype[Any]]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from .formatting import Number
-from .provenance import Record
+from ..formatting import Number
+from ..provenance import Record
 
 Heading = Literal["faithfulness", "interpretability"]
 Status = Literal["supported", "contradicted", "chance", "unknown"]

@@ -13,11 +13,11 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from ..types import Direction, Family, Sees
+from ...types import Direction, Family, Sees
+from ..observations import Measurement, SeedResult
+from ..statistics import mean_over_seeds, paired_interval
 from .constant_answer import UselessModel
-from .observations import Measurement, SeedResult
-from .statistics import mean_over_seeds, paired_interval
-from .verdict_records import Clause, Heading, Status, UnitName, Verdict, VerdictRow
+from .records import Clause, Heading, Status, UnitName, Verdict, VerdictRow
 from .wording import NO_VERDICT, clause
 
 Array = np.ndarray[Any, np.dtype[np.float64]]

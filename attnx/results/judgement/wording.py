@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from .formatting import format_number, interval_of, measure_name
-from .verdict_records import Clause, Heading, Status, UnitName, Verdict, VerdictRow
+from ..formatting import format_number, interval_of, measure_name
+from .records import Clause, Heading, Status, UnitName, Verdict, VerdictRow
 
 if TYPE_CHECKING:  # importing torch to list runs would take seconds
-    from ..types import Family
-    from .report import Report
+    from ...types import Family
+    from ..report import Report
 
 STATUS_IN_WORDS: Final[dict[Status, str]] = {
     "supported": "supported",

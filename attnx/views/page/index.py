@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import quote
 
+from ...results.judgement.records import Verdict
 from ...results.report import Report
 from ...results.study import StudyReport
-from ...results.verdict_records import Verdict
 from .templating import render
 
 

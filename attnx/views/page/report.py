@@ -17,9 +17,9 @@ from .templating import render
 
 if TYPE_CHECKING:
     from ...results.examples import Examples
+    from ...results.judgement.records import Verdict
     from ...results.report import Report, Summary
     from ...results.study import StudyReport
-    from ...results.verdict_records import Verdict
 
 # Title and question of every family of metrics. {units} is "words" in tasks of text.
 FAMILIES: Final[dict[str, tuple[str, str]]] = {

@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...errors import AttnxError
+from ...request.cell_choices import AXES
+from ...request.option_text import write_options
 from ...results.comparison import Comparison
 from ...results.formatting import duration, interval_of
-from ...results.sweep import AXES, SweepReport
+from ...results.sweep import SweepReport
 from ..figures.figure import to_inline_svg
 from .comparison import CLASSES, MARKS, strip_around_zero
 from .templating import render
@@ -35,7 +37,7 @@ def sweep_page(report: SweepReport, links: Mapping[str, str]) -> str:
         axes=report.varying or AXES[:1],
         measures=report.measures,
         links=links,
-        shared=[f"every {axis}: {','.join(o)}" for axis in AXES if (o := report.shared_options(axis))],
+        shared=[f"every {axis}: {write_options(o)}" for axis in AXES if (o := report.shared_options(axis))],
         interval=lambda value: interval_of(value.low, value.high) or "–",
         figures=[(drawing, Markup(to_inline_svg(drawing))) for drawing in report.figures()],
         tasks=[(one, _tables(one, only_significant)) for one in comparisons],

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ...escaping import printable
 from ...results.formatting import format_number
-from ...results.wording import QUESTIONS, STATUS_IN_WORDS, evidence, grade, row_in_words, sees_in_words
+from ...results.judgement.wording import (
+    QUESTIONS,
+    STATUS_IN_WORDS,
+    evidence,
+    grade,
+    row_in_words,
+    sees_in_words,
+)
 from ..score_colours import css_variables
 from .direction import isolated, isolated_within
 
@@ -16,7 +23,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-    from ...results.verdict_records import Verdict
+    from ...results.judgement.records import Verdict
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
 MARKS: Final = {"supported": "✓", "contradicted": "✗", "chance": "≈", "unknown": "?"}

@@ -10,10 +10,8 @@ from rich.text import Text
 
 from ...escaping import printable
 from ...results.formatting import format_number
-from ...results.report import Caution, Report, Summary
-from ...results.study import StudyReport
-from ...results.verdict_records import Verdict
-from ...results.wording import (
+from ...results.judgement.records import Verdict
+from ...results.judgement.wording import (
     STATUS_IN_WORDS,
     evidence,
     grade,
@@ -22,6 +20,8 @@ from ...results.wording import (
     sees_in_words,
     yardsticks,
 )
+from ...results.report import Caution, Report, Summary
+from ...results.study import StudyReport
 from .tables import print_table, screen
 
 

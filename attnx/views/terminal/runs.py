@@ -12,8 +12,8 @@ from rich.text import Text
 
 from ...escaping import printable
 from ...results.formatting import format_number
+from ...results.judgement.wording import STATUS_IN_WORDS
 from ...results.overview import Line
-from ...results.wording import STATUS_IN_WORDS
 from .tables import print_table, screen
 
 WeightsRow = tuple[str, datetime, int, tuple[str, ...]]  # name, when, bytes, runs that name them

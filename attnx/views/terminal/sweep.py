@@ -9,11 +9,13 @@ from rich.text import Text
 
 from ...errors import AttnxError
 from ...escaping import printable
+from ...request.cell_choices import AXES
+from ...request.option_text import write_options
 from ...results.comparison import ONE_SEED, Difference
 from ...results.formatting import duration, format_number
-from ...results.sweep import AXES, SweepReport, SweepRow
-from ...results.verdict_records import Status
-from ...results.wording import STATUS_IN_WORDS
+from ...results.judgement.records import Status
+from ...results.judgement.wording import STATUS_IN_WORDS
+from ...results.sweep import SweepReport, SweepRow
 from .tables import print_table, screen
 
 FEW = 12  # cells whose differences are printed; those of more are on the page
@@ -79,7 +81,9 @@ def _said(row: Difference) -> str:
 def _header(report: SweepReport) -> str:
     """What all cells share, and how many there are."""
     same = [next(iter(found)) for axis in AXES if len(found := {getattr(r, axis) for r in report.rows}) == 1]
-    every = [f"every {axis} {','.join(given)}" for axis in AXES if (given := report.shared_options(axis))]
+    every = [
+        f"every {axis} {write_options(given)}" for axis in AXES if (given := report.shared_options(axis))
+    ]
     runs = len({row.run for row in report.rows})
     left = f", {len(report.failed)} failed" if report.failed else ""
     left += f", {len(report.refused)} incompatible" if report.refused else ""
