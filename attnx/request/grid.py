@@ -13,13 +13,13 @@ from pydantic import BeforeValidator, Field, ValidationError
 
 from ..errors import UsageError
 from ..host.catalog import Catalog
+from .cell_choices import AXES, CellChoices
 from .option_text import write_options
 from .parsing import field_error, parse_seeds, read_fields
 from .plan import Plan
 from .resolve import resolve
 from .spec import Choice, Limit, Options, RunSpec, Sample
 
-AXES = ("task", "model", "projection", "training")
 MOST_CELLS = 10_000
 
 
@@ -72,9 +72,10 @@ class Cell:
     plan: Plan
 
     @property
-    def training(self) -> str:
-        """The training settings that set it apart, as a person types them."""
-        return _training(self.asked)
+    def choices(self) -> CellChoices:
+        """The components of the plan, and the training settings that set the cell apart."""
+        chosen = {part.kind: part.asked or Choice(name=part.label) for part in self.plan.trained}
+        return CellChoices.model_validate({**chosen, "training": self.asked.training})
 
     @property
     def title(self) -> str:

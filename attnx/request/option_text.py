@@ -42,6 +42,11 @@ def write_options(options: Mapping[str, Any]) -> str:
     return ",".join(f"{key}={_written(value)}" for key, value in options.items())
 
 
+def choice_label(name: str, options: Mapping[str, Any]) -> str:
+    """A name with its options as a person types them; either may be empty."""
+    return ":".join(filter(None, (name, write_options(options))))
+
+
 def _written(value: Any) -> str:
     text = "+".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
     if "," in text or text.startswith('"') or text != text.strip():

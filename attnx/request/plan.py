@@ -53,6 +53,7 @@ class Part:
     provides: tuple[str, ...]
     component: Component | None
     given: Any = None
+    asked: Choice | None = None  # the name and the options that were given; None for an object
 
     @property
     def provider(self) -> str:

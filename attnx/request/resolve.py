@@ -215,7 +215,7 @@ def _part(component: Component, choice: Choice, preset: Mapping[str, Any] | None
     )
     needs = (*component.needs, *options.also_needs)
     provides = (*component.provides, *options.also_provides)
-    return Part(component.kind, choice.label, options, needs, provides, component)
+    return Part(component.kind, choice.label, options, needs, provides, component, asked=choice)
 
 
 def _require(

@@ -17,7 +17,7 @@ from pydantic import (
 )
 
 from ..errors import UsageError, did_you_mean, did_you_mean_path
-from .option_text import read_options, write_options
+from .option_text import choice_label, read_options
 
 
 class Options(BaseModel):
@@ -75,7 +75,7 @@ class Choice(Options):
     @property
     def label(self) -> str:
         """The choice as a person would type it."""
-        return f"{self.name}:{write_options(self.options)}" if self.options else self.name
+        return choice_label(self.name, self.options)
 
 
 def _choice(value: Any) -> Any:

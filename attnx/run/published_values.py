@@ -9,7 +9,7 @@ from ..host.catalog import Catalog
 from ..registry.experiments import Experiment, Row
 from ..request.plan import Part, Plan
 from ..request.resolve import resolve
-from ..request.spec import RunSpec
+from ..request.spec import Choice, RunSpec
 
 
 def published_value(
@@ -29,7 +29,7 @@ def _is_of(plan: Plan, row: Row, experiment: Experiment, catalog: Catalog) -> bo
     name, model = plan.task.choice.name, plan.model.choice.name
     if row.projection and (plan.projection is None or plan.projection.choice.name != row.projection):
         return False
-    tasks = [task for task in experiment.tasks(row) if task.partition(":")[0] == name]
+    tasks = [task for task in experiment.tasks(row) if Choice.parse(task).name == name]
     models = [asked for asked in row.model if _component(asked, catalog) == model]
     for task in tasks:
         for asked in models:
@@ -44,7 +44,7 @@ def _is_of(plan: Plan, row: Row, experiment: Experiment, catalog: Catalog) -> bo
 
 def _component(model: str, catalog: Catalog) -> str:
     """The component behind the name of a model."""
-    name = model.partition(":")[0]
+    name = Choice.parse(model).name
     composition = catalog.registry.models.get(name)
     return composition.model if composition else name
 

@@ -13,6 +13,7 @@ from attnx.errors import AttnxWarning
 from attnx.host.catalog import Catalog
 from attnx.plugin import UsageError
 from attnx.progress import Progress
+from attnx.request.cell_choices import CellChoices
 from attnx.request.grid import plan_sweep, read_grid
 from attnx.results.sweep import rows_of
 from attnx.run.workers.executors import Workers
@@ -70,7 +71,8 @@ def test_methods_that_are_there_for_comparison_alone_have_no_row():
         GRID["task"], metrics=["kendall"], references=references, training={"epochs": 1}, progress=False
     )
     assert any(s.yardstick for s in report.summaries)
-    assert [row.explanation for row in rows_of(report, "")] == ["attention"]
+    asked = CellChoices(task=report.spec.task, model=report.spec.model)
+    assert [row.explanation for row in rows_of(report, asked)] == ["attention"]
 
 
 def test_cells_have_the_reports_of_single_runs_and_are_computed_once(tmp_path, monkeypatch):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from attnx.request.cell_choices import CellChoices
 from attnx.request.spec import Choice
 from attnx.results.comparison import ComparedRun, Comparison, Difference
 from attnx.results.explanation import Explanation, RemovedUnit
@@ -62,7 +63,10 @@ def sweep():
     value = Value(mean=0.5, low=0.4, high=0.6, random=0.0, direction="up")
     rows = [
         SweepRow(
-            task=TASK, model=model, projection=projection, training="", explanation="attention",
+            choices=CellChoices(
+                task=Choice.parse(TASK), model=Choice.parse(model), projection=Choice(name=projection)
+            ),
+            explanation="attention",
             run=f"{model}{projection}", accuracy=0.75, faithfulness="supported", interpretability="chance",
             values={"kendall tau with loo": value},
         )

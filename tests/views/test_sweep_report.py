@@ -5,6 +5,8 @@ import re
 import pytest
 from rich.console import Console
 
+from attnx.request.cell_choices import CellChoices
+from attnx.request.spec import Choice
 from attnx.results.comparison import ComparedRun, Comparison, Difference
 from attnx.results.rendering import page_of
 from attnx.results.sweep import SweepReport, SweepRow, UnfinishedCell, Value
@@ -15,11 +17,14 @@ from attnx.views.terminal.tables import screen
 
 def row(projection="softmax", tau=0.5, task="easy:train=20,noise=1", explanation="attention", **changes):
     value = Value(mean=tau, low=tau - 0.1, high=tau + 0.1, random=0.0, direction="up")
+    choices = CellChoices(
+        task=Choice.parse(task),
+        model=Choice.parse(changes.pop("model", "m")),
+        projection=Choice.parse(projection),
+        training=Choice.parse(f"training:{changes.pop('training', '')}").options,
+    )
     return SweepRow(
-        task=task,
-        model=changes.pop("model", "m"),
-        projection=projection,
-        training=changes.pop("training", ""),
+        choices=choices,
         explanation=explanation,
         run=f"{task}{projection}{changes}",
         accuracy=0.75,
@@ -72,7 +77,7 @@ def test_options_that_all_values_of_an_axis_have_are_said_once(capsys):
         row(task=hard, training="epochs=2,clip=1"),
         row(task="easy:train=20"),
     )
-    assert found.shared_options("task") == ("train=20",)
+    assert found.shared_options("task") == {"train": "20"}
     assert [found.short(one, "task") for one in found.rows] == ["easy:noise=1", "hard:noise=2", "easy"]
     two = sweep(*found.rows[:2])
     assert [two.short(one, "training") for one in two.rows] == ["as given", "clip=1"]
@@ -81,6 +86,22 @@ def test_options_that_all_values_of_an_axis_have_are_said_once(capsys):
     assert "every task train=20" in out
     assert "every training epochs=2" in out
     assert "2 cells" in out
+
+
+def test_a_comma_in_a_value_does_not_divide_it():
+    one, two = 'csv:file="a,b=1.csv",label=x', 'csv:file="a,c.csv",label=x'
+    found = sweep(row(task=one), row(task=two))
+    assert found.shared_options("task") == {"label": "x"}
+    assert [found.short(each, "task") for each in found.rows] == [
+        'csv:file="a,b=1.csv"',
+        'csv:file="a,c.csv"',
+    ]
+    assert [each["task"] for each in found.records()] == [one, two]
+    assert SweepReport.from_json(found.to_json()).rows == found.rows
+
+
+def test_a_sweep_without_a_result_shares_nothing():
+    assert sweep().shared_options("task") == {}
 
 
 def difference(outcome, direction="up", run="B"):

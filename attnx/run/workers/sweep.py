@@ -83,7 +83,7 @@ def carry_out_cells(
     failed: dict[int, str] = {}
 
     def add(number: int, report: Report) -> None:
-        rows[number] = rows_of(report, cells[number].training)
+        rows[number] = rows_of(report, cells[number].choices)
         runs[number] = report.fingerprint
 
     with worker_setup(data_dir, catalog.without, keep, fresh) as setup, ExitStack() as stack:
