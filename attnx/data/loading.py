@@ -50,7 +50,7 @@ def load_data(
     if not trains:
         data = _all_for_test(data)
     if classes is not None:
-        data = with_classes(data, classes(data))
+        data = with_classes(data, classes(replace(data, source=source)))
     limited = replace(
         data,
         train=_cut(data.train, limit.train),

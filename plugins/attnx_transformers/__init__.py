@@ -1,6 +1,6 @@
 """Transformers: models of Hugging Face, and what can be read off their layers."""
 
-from attnx.plugin import Card, hookimpl
+from attnx.plugin import Adapter, Card, hookimpl
 
 PACKAGE = "attnx_transformers"
 ABNAR = 'Abnar and Zuidema, "Quantifying Attention Flow in Transformers", ACL 2020'
@@ -16,6 +16,24 @@ KOBAYASHI = (
 
 def _card(name: str, target: str, options: str, citation: str = "") -> Card:
     return Card(name, f"{PACKAGE}.{target}", options=f"{PACKAGE}.options:{options}", citation=citation)
+
+
+@hookimpl
+def attnx_adapters() -> list[Adapter]:
+    """Text-classification pipelines, and classifiers with their tokenizers."""
+    options = "attnx_transformers.options:InMemoryOptions"
+    module = "attnx_transformers.in_memory"
+    pipeline = "transformers.pipelines.text_classification:TextClassificationPipeline"
+    return [
+        Adapter("model", accepts=(pipeline,), target=f"{module}:of_pipeline", options=options),
+        Adapter("model", accepts=("builtins:tuple",), target=f"{module}:of_pair", options=options),
+        Adapter(
+            "model",
+            accepts=("transformers.modeling_utils:PreTrainedModel",),
+            target=f"{module}:of_model",
+            options=options,
+        ),
+    ]
 
 
 @hookimpl

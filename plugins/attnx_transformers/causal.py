@@ -16,9 +16,10 @@ from .word_pieces import QUERY
 class HfCausal(LayerReader):
     """A Hugging Face language model that answers with the next word of a prompt around the text.
 
-    The logit of a label is that of the first piece of its word after the last word of the template.
-    Units are the words of the text; those of the template are read and not attended to. Attention is
-    that of a layer from the position that answers, reduced as in `hf-classifier`.
+    The prompt is the template with the text as its file has it. The logit of a label is that of the
+    first piece of its word after the prompt. Units are the words of the text; those of the template
+    get no attention. The attention is that of one layer from the position that answers, reduced as in
+    `hf-classifier`.
     """
 
     def __init__(self, data: TaskData, options: HfCausalOptions) -> None:

@@ -6,8 +6,9 @@ from typing import Any, Self
 import torch
 from torch import Tensor
 
-from attnx.plugin import AttentionProjection, TaskData, UsageError
+from attnx.plugin import AttentionProjection, Source, TaskData, UsageError
 
+from .checkpoints import Checkpoint
 from .network import Network
 from .options import HfClassifierOptions
 from .reader import LayerReader
@@ -18,16 +19,19 @@ _NAMELESS = re.compile(r"LABEL_\d+")
 
 
 class HfClassifier(LayerReader):
-    """Any Hugging Face classifier of texts or images as it is, with the attention of one of its layers.
+    """A Hugging Face classifier of texts or images as it is, with the attention of one of its layers.
 
-    Attention is that of a layer, a head or the mean of all, from the position that the classifier
-    answers from, to words: a word's pieces are added up, special pieces left out and the rest made to
-    add up to 1. Replaced attention changes that layer alone; what lies above is computed again. A
-    checkpoint without a classification head gets a new one, which is to be trained. Of images, which a
-    vision transformer reads, the units are patches in place of words.
+    It reads each text as its file has it, with the same input ids as in `transformers.pipeline`. The
+    attention is that of one layer, of one head or the mean of all, from the position that the
+    classifier answers from, to words: the weights of a word's pieces are added up, special pieces are
+    left out, and the rest is scaled to add up to 1. Replaced attention changes that layer only; the
+    layers above are computed again. A checkpoint without a classification head gets a new one, which
+    must be trained. The units of an image, which a vision transformer reads, are its patches. An
+    architecture whose attention cannot be read gets every test that needs none.
     """
 
     needs: tuple[str, ...] = ()  # words, or images
+    provides: tuple[str, ...] = (*LayerReader.provides, "own-classes")
 
     def __init__(self, data: TaskData, options: HfClassifierOptions) -> None:
         network = _network(data, options)
@@ -52,6 +56,14 @@ class HfClassifier(LayerReader):
     ) -> Self:
         return cls(data, options)
 
+    @classmethod
+    def class_names(cls, options: HfClassifierOptions, data: TaskData) -> tuple[str, ...]:
+        """The names of the classes of the checkpoint, or those that the options give them."""
+        if options.labels:
+            return data.label_names
+        config = Checkpoint.find(options, data.source or Source()).load("AutoConfig")
+        return tuple(own_names(config))
+
     def logits(self, output: Any) -> Tensor:
         logits: Tensor = output.logits[:, self.order]
         return logits
@@ -66,10 +78,15 @@ def _network(data: TaskData, options: HfClassifierOptions, **settings: Any) -> N
     return VisionNetwork(data, options, **settings)
 
 
+def own_names(config: Any) -> list[str]:
+    """The names of the classes that a configuration has, in the order of its logits."""
+    return [str(config.id2label[number]) for number in range(config.num_labels)]
+
+
 def _order(network: Network, data: TaskData, options: HfClassifierOptions) -> list[int]:
     """The model's number of each label of the task; refused where nobody says which is which."""
     config = network.transformer.config
-    names = [str(config.id2label[number]) for number in range(config.num_labels)]
+    names = own_names(config)
     known = {name.lower(): number for number, name in enumerate(names)}
     wanted = options.labels or data.label_names
     if len(wanted) == len(data.label_names) and all(name.lower() in known for name in wanted):
@@ -79,6 +96,6 @@ def _order(network: Network, data: TaskData, options: HfClassifierOptions) -> li
         return list(range(len(names)))
     raise UsageError(
         f"checkpoint={options.checkpoint} knows the labels {', '.join(names)}, the task "
-        f"{', '.join(data.label_names)}: give the model's names in the task's order, as "
+        f"{', '.join(data.label_names)}: give the model's names in the task's order, e.g. "
         f"labels={'+'.join(names[: len(data.label_names)])}."
     )

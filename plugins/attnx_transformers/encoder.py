@@ -14,11 +14,12 @@ from .options import HfOptions
 
 
 class HfEncoder(nn.Module):
-    """Reads words through any Hugging Face encoder; the tested attention is the pooling on top.
+    """A Hugging Face encoder with attention pooling over words on top, which is the tested attention.
 
-    h_i is the encoder's state of word i, the mean over its pieces or that of the first; z_i =
-    scorer(h_i), a = projection(z), logits = W Σ a_i h_i + b. A query is read after the text, as the
-    encoder reads pairs; nothing attends to it on top. Deleting a word deletes its pieces.
+    It reads each text as its file has it. h_i is the encoder's state of word i: the mean over its
+    pieces, or that of the first; z_i = scorer(h_i), a = projection(z), logits = W Σ a_i h_i + b. A
+    query is read after the text, as the encoder reads pairs; the pooling does not attend to it.
+    Deleting a word deletes its pieces.
     """
 
     needs = ("words",)

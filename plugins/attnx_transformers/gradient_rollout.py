@@ -11,7 +11,7 @@ from .options import LayerOptions
 
 
 class GradientRollout(ImportanceMethod):
-    """Attention of all layers multiplied, each weight counted by how much it speaks for the class.
+    """Attention of all layers multiplied, each weight scaled by its effect on the class.
 
     The row of the query in Π_l (I + Ā_l) with Ā_l = mean over heads of max(0, ∂y/∂A_lm ⊙ A_lm), y
     the logit of the explained class.

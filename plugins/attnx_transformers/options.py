@@ -109,6 +109,23 @@ class HfClassifierOptions(LayerReaderOptions):
     freeze: bool = Field(False, description="train the classification head alone")
 
 
+class InMemoryOptions(Options):
+    """Options of a classifier in memory: how its attention is read, and how much of a text it reads."""
+
+    layer: int = Field(-1, description="the layer that attention is read from; -1: the last")
+    head: Head = Field("mean", description="the head, from 0, or mean")
+    query: Query | None = Field(
+        None,
+        description="the position that attends: first, last, mean of all; None: the one it answers from",
+    )
+    longest: int | None = Field(
+        None, ge=8, description="most word pieces read of a text; None: as many as the model can"
+    )
+    attention: Literal["auto", "none"] = Field(
+        "auto", description="none: do not read the attention of the layers"
+    )
+
+
 class HfCausalOptions(LayerReaderOptions):
     """Options of `hf-causal`."""
 

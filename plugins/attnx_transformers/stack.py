@@ -28,7 +28,7 @@ class Stack:
 
     attentions: Modules  # one for each layer; a module may serve several
     outputs: Modules  # the linear map that mixes the heads of each layer
-    blocks: Modules  # the layers themselves, where they can be told apart
+    blocks: Modules  # the layers themselves, where each has one attention
     extra: int = -1  # what a block gives in addition to its states in a tuple; -1: states alone
     last: Modules = ()  # the part of the last block after which its first position alone is read, if there is
 
@@ -62,12 +62,12 @@ class Stack:
                     f"they cannot be read as attention. {WITHOUT_WEIGHTS}"
                 )
         blocks = _blocks(network, attentions)
-        told_apart = cls(attentions, outputs, blocks, _extra(blocks, call))
-        if not _can_begin(told_apart, call):
+        whole = cls(attentions, outputs, blocks, _extra(blocks, call))
+        if not _can_begin(whole, call):
             return cls(attentions, outputs, ())
         parts = tuple(part for part in blocks[-1].children() if attentions[-1] in set(part.modules()))
-        narrow = replace(told_apart, last=parts)
-        return narrow if _answers_alike(narrow, call) else told_apart
+        narrow = replace(whole, last=parts)
+        return narrow if _answers_alike(narrow, call) else whole
 
     @contextmanager
     def read(self, taps: dict[int, Tap]) -> Iterator[None]:
