@@ -10,7 +10,7 @@ from .readers.delimited import read_table
 from .readers.folders import read_folders
 from .rows import Rows
 
-TABLE = "reviews.csv"  # both datasets in one table, told apart by its column `source`
+TABLE = "reviews.csv"  # both datasets in one table, distinguished by its column `source`
 
 
 class _MovieReviews(DatasetTask):

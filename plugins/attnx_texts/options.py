@@ -160,7 +160,7 @@ class NotesOptions(DatasetOptions):
 
 
 class OwnOptions(TextOptions):
-    """Options of every task over the user's own data: nothing is dropped unasked."""
+    """Options of every task over the user's own data: nothing is dropped unless an option says so."""
 
     max_length: int = Field(2000, ge=0, description="most words of a text; 0: any number")
     too_long: Literal["drop", "truncate", "refuse"] = Field(

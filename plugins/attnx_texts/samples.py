@@ -41,7 +41,7 @@ EVIDENCE = {
 
 
 def make_sample(label_names: Sequence[str]) -> TaskData:
-    """A few short texts for every label, the same at every call; the words that tell are marked."""
+    """A few short texts for every label, the same at every call; the words that decide are marked."""
     rng = np.random.default_rng(0)
     train, dev, test = (
         tuple(
