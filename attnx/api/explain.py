@@ -121,7 +121,7 @@ def explain(
         target: the class that is explained: its name, "predicted", or "all" for every class.
         versus: the class that `target` is contrasted with.
         metrics: metrics of each text, such as "comprehensiveness"; "all" is every metric of single texts that
-            applies. Each value stands next to the mean of ten random scores.
+            applies. Each value comes with the mean over ten sets of random scores.
         seed: the training seed of the model; by default the run's first, or 0.
         task: without a run, the task that the model is trained on.
         projection: without a run, the projection of the model.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas
 
 TOP = 3  # units of every method that are removed in turn
-RANDOM_DRAWS = 10  # random scores that a metric of one text is compared with
+RANDOM_DRAWS = 10  # sets of random scores that a metric of one text is compared with
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 T = TypeVar("T")
@@ -43,7 +43,7 @@ class MetricValue(Record):
     reference: str | None  # the method it is compared with, for a metric that compares two
     direction: Literal["up", "down", "none"]
     value: float | None  # None where it is undefined
-    random: float | None  # the mean over several random scores; None if the metric does not use scores
+    random: float | None  # the mean over sets of random scores; None if the metric does not use scores
 
     @property
     def title(self) -> str:

@@ -159,7 +159,7 @@ def test_several_texts_are_on_one_page(cli, name, tmp_path):
     for said in (
         "2 texts explained",
         "Metrics of these scores",
-        "mean value of 10 random scores",
+        "mean over 10 sets of random scores",
         "Scores for p(",
     ):
         assert said in text
