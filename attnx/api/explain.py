@@ -254,5 +254,9 @@ def _without_task(spec: RunSpec, catalog: Catalog, objects: Objects, progress: P
     named = spec.model_copy(update={"task": Choice(name=OWN_TEXTS)})
     run = model_of_spec(named, catalog, given, progress=progress)
     if run.plan is not None and run.plan.trains:
-        raise UsageError(f"Model '{run.plan.model.label}' must be trained first: name its task with --task.")
+        pretrained = "own-classes" in run.plan.model.provides
+        as_it_is = ", or use it as it is with --train epochs=0" if pretrained else ""
+        raise UsageError(
+            f"Model '{run.plan.model.label}' would be trained first: name its task with --task{as_it_is}."
+        )
     return run

@@ -224,5 +224,5 @@ def test_a_metric_of_a_whole_split_is_refused_by_name_and_left_out_of_all() -> N
 
 
 def test_a_model_that_must_be_trained_needs_a_task() -> None:
-    with pytest.raises(attnx.UsageError, match="must be trained first: name its task with --task"):
+    with pytest.raises(attnx.UsageError, match="would be trained first: name its task with --task\\."):
         attnx.explain("bilstm-add", "a film", **QUIET)
