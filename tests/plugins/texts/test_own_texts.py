@@ -155,7 +155,7 @@ class TestOwnFiles:
 
     def test_one_label_alone_is_refused(self, tmp_path: Path) -> None:
         path = self.one(tmp_path, [{"text": "a b", "label": "same"}] * 20)
-        with pytest.raises(DataError, match="a single label"):
+        with pytest.raises(DataError, match="All training examples have the label 'same'"):
             load_data(make("jsonl", file=path), Source(), Limit())
 
     def test_a_column_of_ids_is_not_taken_for_labels(self, tmp_path: Path) -> None:

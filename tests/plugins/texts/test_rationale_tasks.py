@@ -165,7 +165,7 @@ class TestEraserMovies:
     def test_a_bad_annotation_is_named(self, tmp_path: Path) -> None:
         root = eraser(tmp_path)
         (root / "docs" / "train_negR_1.txt").unlink()
-        assert "There is no file '" in error("eraser-movies", tmp_path)
+        assert "train_negR_1.txt' does not exist." in error("eraser-movies", tmp_path)
         (root / "docs" / "train_negR_1.txt").write_text("too short")
         assert "line 1: the phrase [2, 4) is not within the 2 words" in error("eraser-movies", tmp_path)
         good = {"annotation_id": "a", "classification": "NEG"}
@@ -183,7 +183,7 @@ class TestEraserMovies:
     def test_a_damaged_file_is_named(self, tmp_path: Path) -> None:
         root = single(tmp_path)
         (root / "val.jsonl").write_text('{"id": 1\n')
-        assert "val.jsonl', line 1, column 9: not JSON" in error("eraser-movies", tmp_path)
+        assert "val.jsonl', line 1, column 9: not valid JSON" in error("eraser-movies", tmp_path)
         (root / "val.jsonl").write_text("[1]\n")
         assert "a JSON object is needed, not a list" in error("eraser-movies", tmp_path)
         (root / "val.jsonl").write_bytes(b"\xff\xfe{}\n")

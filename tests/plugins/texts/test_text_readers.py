@@ -52,7 +52,7 @@ class TestTextFiles:
         ("name", "content", "said"),
         [
             ("a.csv", b"fine\ncaf\xe9\n", "line 2: byte 0xe9 is not UTF-8"),
-            ("a.csv", b"\x89PNG\0\0", "line 1: there is a zero byte"),
+            ("a.csv", b"\x89PNG\0\0", "line 1: zero byte found"),
             ("a.csv.gz", b"not gzip", "cannot be unpacked"),
             ("a.csv.gz", gzip.compress(b"cut off" * 1000, mtime=0)[:30], "cannot be unpacked"),
         ],
@@ -66,7 +66,7 @@ class TestTextFiles:
         assert str(path) in message
 
     def test_a_missing_file_and_a_folder_are_named(self, tmp_path: Path) -> None:
-        assert f"There is no file '{tmp_path / 'no.csv'}'" in failure(lambda: read_lines(tmp_path / "no.csv"))
+        assert f"File '{tmp_path / 'no.csv'}' does not exist" in failure(lambda: read_lines(tmp_path / "no.csv"))
         assert "cannot be read" in failure(lambda: read_lines(tmp_path))
 
 
@@ -162,8 +162,8 @@ class TestJsonLines:
     @pytest.mark.parametrize(
         ("line", "said"),
         [
-            ('{"text": "a", "label"}', "line 2, column 22: not JSON"),
-            ("[1, 2]", "line 2: a JSON object is needed, not a list"),
+            ('{"text": "a", "label"}', "line 2, column 22: not valid JSON"),
+            ("[1, 2]", "line 2: expected a JSON object, found a list"),
             ("[" * 100_000, "line 2"),
             ('{"txt": "a", "label": 1}', "there is no key 'text'. Did you mean 'txt'? Keys: 'txt', 'label'"),
             ('{"text": "a", "Label": 1}', "there is no key 'label'. Did you mean 'Label'?"),
