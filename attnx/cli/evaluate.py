@@ -65,6 +65,8 @@ def evaluate(
     """Evaluate a model's explanations on a task; print a report.
 
     To set options of a component, write them after its name: NAME:key=value,key=value.
+    A value with a comma must be in double quotes, and the whole in single quotes for the shell:
+    --task 'csv:file="a,b.csv"'.
 
     On two cores, a generated task takes seconds; 2500 reviews with a BiLSTM take some minutes. Each seed
     is trained once and its weights are stored. Leave-one-out costs one forward pass per word, integrated

@@ -123,7 +123,7 @@ class Lab:
         self, finding: Finding, experiment: str, column: str, settings: Sequence[Setting] = ()
     ) -> Finding:
         """The old name of `with_published`; it goes with version 0.3."""
-        _warn_of_old_name("Lab.beside", "Lab.with_published")
+        _warn_of_old_name("The method `beside` of Lab", "`with_published`")
         return self.with_published(finding, experiment, column, settings)
 
     def _published(
@@ -177,7 +177,7 @@ class Lab:
         with version 0.3.
         """
         if beside is not None:
-            _warn_of_old_name("beside= of Lab.train", "depends_on=")
+            _warn_of_old_name("The argument `beside` of Lab.train", "`depends_on`")
             depends_on = (*depends_on, *beside)
         plan = self._plans[setting or self.setting]
         key = ""  # weights of a Python object have no stable name

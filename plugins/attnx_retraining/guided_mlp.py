@@ -1,6 +1,6 @@
 import numpy as np
 
-from attnx.plugin import Finding, Lab, Model, Study
+from attnx.plugin import Choice, Finding, Lab, Model, Study
 
 from .adversary import unfrozen
 from .guided import Guided
@@ -24,7 +24,7 @@ class GuidedMlp(Study):
         self.options = options
 
     def __call__(self, lab: Lab) -> list[Finding]:
-        mlp = self._label(lab)
+        mlp = self._guided(lab)
         own = lab.variant(model=mlp, projection=lab.setting.projection.label)
         uniform = lab.variant(model=mlp, projection="uniform")
         theirs = lab.within("adversarial-model")
@@ -50,13 +50,13 @@ class GuidedMlp(Study):
         }
         return [Finding(name, "accuracy", "up", values, bounds=(0, 1)) for name, values in correct.items()]
 
-    def _label(self, lab: Lab) -> str:
+    def _guided(self, lab: Lab) -> Choice:
         """Return the guided model with the vocabulary options of the study's model."""
-        name, _, given = self.options.model.partition(":")
-        known = lab.options_of(name)
-        shared = [
-            f"{key}={value}"
+        asked = Choice.parse(self.options.model)
+        open_options = lab.options_of(asked.name) - asked.options.keys()
+        shared = {
+            key: value
             for key, value in lab.setting.model.options.items()
-            if key in VOCABULARY and key in known and value is not None
-        ]
-        return f"{name}:{','.join(filter(None, [given, *shared]))}"
+            if key in VOCABULARY and key in open_options and value is not None
+        }
+        return Choice(name=asked.name, options={**asked.options, **shared})

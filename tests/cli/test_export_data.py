@@ -20,3 +20,15 @@ def test_exported_units_and_ids_are_those_that_precomputed_scores_must_fit(cli, 
         "test"
     ] * 3
     assert cli("data", "export", asked, "--split", "tset")[0] == 2
+
+
+def test_a_file_with_a_comma_in_its_name_is_read(cli, home, tmp_path):
+    path = tmp_path / 'films, "new".csv'
+    path.write_text("text,label\n" + "a fine film,good\na dull film,bad\n" * 10)
+    quoted = str(path).replace('"', '""')
+    code, out, err = cli("data", "export", f'csv:file="{quoted}",seed=1')
+    assert (code, err) == (0, "")
+    assert len(out.splitlines()) == 20
+    code, out, err = cli("data", "export", f"csv:file={tmp_path}/a,b.csv")
+    assert (code, out) == (2, "")
+    assert "A value with a comma must be in double quotes" in err

@@ -84,7 +84,7 @@ def test_the_old_name_of_depends_on_names_the_same_weights_with_a_warning(catalo
         return weights(lab.train(guided, 0, "an old name", keep="last", **on))
 
     new, other = train(first, depends_on=(first,)), train(second, depends_on=(second,))
-    with pytest.warns(DeprecationWarning, match=r"beside= of Lab\.train is now depends_on=") as seen:
+    with pytest.warns(DeprecationWarning, match=r"`beside` of Lab\.train is now `depends_on`") as seen:
         old = train(first, beside=(first,))
     assert seen[0].filename == __file__
     assert same(old, new)

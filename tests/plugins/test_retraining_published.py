@@ -51,7 +51,7 @@ def published(
 def test_the_old_name_of_with_published_works_with_a_warning(catalog: Catalog) -> None:
     lab = lab_of(catalog, "20news")
     nothing = Finding("setting", "measure", "none", np.zeros((1, 1)))
-    with pytest.warns(DeprecationWarning, match=r"Lab\.beside is now Lab\.with_published") as seen:
+    with pytest.warns(DeprecationWarning, match="`beside` of Lab is now `with_published`") as seen:
         found = lab.beside(nothing, "meister-table-3", "accuracy")
     assert seen[0].filename == __file__
     assert found.published == 0.91
