@@ -36,16 +36,21 @@ def found(report: Report) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("code", "lasting"), [(errno.ENOSPC, True), pytest.param(errno.EACCES, False, marks=pytest.mark.slow)]
+    ("code", "lasting", "step"),
+    [
+        (errno.ENOSPC, True, 3),
+        pytest.param(errno.ENOSPC, True, 1, marks=pytest.mark.slow),
+        pytest.param(errno.EACCES, False, 1, marks=pytest.mark.slow),
+    ],
 )
 def test_a_fault_at_any_change_of_the_store_loses_nothing(
-    home: Path, monkeypatch: pytest.MonkeyPatch, code: int, lasting: bool
+    home: Path, monkeypatch: pytest.MonkeyPatch, code: int, lasting: bool, step: int
 ) -> None:
     with failing_disk(home.parent) as disk:
         whole = found(attnx.evaluate(**SMALL))
     assert disk.changes > 10
     refused: list[str] = []
-    for number in range(1, disk.changes + 1):
+    for number in range(1, disk.changes + 1, step):
         place = home.parent / f"home-{number}"
         monkeypatch.setenv("ATTNX_HOME", str(place))
         with (

@@ -42,7 +42,7 @@ print(json.dumps(found))
 """
 
 
-MODELS = ["bilstm-small", "cnn-small", "average", "han", "transformer"]
+MODELS = ["bilstm-small", "cnn-small", "transformer"]
 BODY = f"""
 seen = set()
 class Watched(ToyModel):

@@ -43,7 +43,7 @@ def test_a_full_disk_fails_cells_that_a_rerun_completes(home, monkeypatch):
         whole = reports(sweep())
     assert len(whole) == 2
     failures = set()
-    for number in range(3, disk.changes + 1, 11):
+    for number in range(3, disk.changes + 1, 20):
         monkeypatch.setenv("ATTNX_HOME", str(home.parent / f"home-{number}"))
         with failing_disk(home.parent / f"home-{number}", number, errno.ENOSPC):
             try:
