@@ -185,7 +185,7 @@ class TestEraserMovies:
         (root / "val.jsonl").write_text('{"id": 1\n')
         assert "val.jsonl', line 1, column 9: not valid JSON" in error("eraser-movies", tmp_path)
         (root / "val.jsonl").write_text("[1]\n")
-        assert "a JSON object is needed, not a list" in error("eraser-movies", tmp_path)
+        assert "expected a JSON object, found a list" in error("eraser-movies", tmp_path)
         (root / "val.jsonl").write_bytes(b"\xff\xfe{}\n")
         assert "is not UTF-8" in error("eraser-movies", tmp_path)
         (root / "val.jsonl").unlink()

@@ -66,8 +66,9 @@ class TestTextFiles:
         assert str(path) in message
 
     def test_a_missing_file_and_a_folder_are_named(self, tmp_path: Path) -> None:
-        assert f"File '{tmp_path / 'no.csv'}' does not exist" in failure(lambda: read_lines(tmp_path / "no.csv"))
-        assert "cannot be read" in failure(lambda: read_lines(tmp_path))
+        missing = tmp_path / "no.csv"
+        assert f"File '{missing}' does not exist" in failure(lambda: read_lines(missing))
+        assert "Cannot read" in failure(lambda: read_lines(tmp_path))
 
 
 class TestTables:
