@@ -11,10 +11,10 @@ from __future__ import annotations
 from functools import partial
 
 import torch
-from attnx.plugin import Evidence, Importance, TaskData
 from torch import Tensor
 
 from attnx.formulas import Randomness, js_divergence
+from attnx.plugin import Evidence, Importance, TaskData
 from attnx.run.evaluation_mode import evaluating
 from attnx.run.measuring.attribution import trace_of
 from attnx_encoders.bilstm import BiLstm

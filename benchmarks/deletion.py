@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-from attnx.plugin import Batch, Example, TaskData, Trace
 from torch import Tensor
 
+from attnx.plugin import Batch, Example, TaskData, Trace
 from attnx.run.evaluation_mode import evaluating
 from attnx.run.measuring.attribution import trace_of
 from attnx.run.measuring.splits import batches

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 import torch
-from attnx.plugin import Example, TaskData, Trace
 from torch import Tensor
 
+from attnx.plugin import Example, TaskData, Trace
 from attnx.run.evaluation_mode import evaluating
 from attnx.run.measuring.attribution import trace_of
 from attnx_encoders.bilstm import BiLstm

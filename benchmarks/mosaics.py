@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from attnx.plugin import TaskData, Training
 
+from attnx.plugin import TaskData, Training
 from attnx.run.training.loop import _optimizer, loss
 from attnx_projections.options import SoftmaxOptions
 from attnx_projections.softmax import Softmax

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from attnx.plugin import Example
 from captum.attr import IntegratedGradients
 from scipy.stats import kendalltau
 from torch import Tensor
 from transformers import AutoModelForSequenceClassification
+
+from attnx.plugin import Example
 
 STEPS = 10  # of integrated gradients
 

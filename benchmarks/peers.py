@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
-from attnx.plugin import Example
 from torch import Tensor, nn
 
 from attnx.formulas.scorers import Additive
+from attnx.plugin import Example
 from attnx_encoders.bilstm import BiLstm
 from attnx_encoders.encoders import inside
 

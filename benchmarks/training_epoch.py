@@ -9,10 +9,10 @@ from __future__ import annotations
 import copy
 
 import torch
-from attnx.plugin import Batch, TaskData, Training
 from torch import Tensor
 from torch.nn import functional as F
 
+from attnx.plugin import Batch, TaskData, Training
 from attnx.run.measuring.splits import Split, shuffled
 from attnx.run.training.loop import _optimizer, loss
 from attnx_encoders.bilstm import BiLstm

@@ -15,7 +15,7 @@ from ..progress import Progress
 from ..request.objects import Objects
 from ..request.resolve import find_part, require_capabilities, resolve
 from ..request.spec import Choice, RunSpec
-from ..results.cautions import few_seeds
+from ..results.judgement.cautions import few_seeds
 from ..results.statistics import summarise
 from ..results.study import StudyReport, StudyRow
 from ..store.home import home

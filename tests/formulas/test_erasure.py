@@ -1,10 +1,10 @@
 """Outputs of shortened examples, and that none is computed twice."""
 
 import torch
-from attnx.plugin import Batch, Trace
 
 from attnx.formulas import logits_of_kept
 from attnx.formulas.erasure import remembering
+from attnx.plugin import Batch, Trace
 from attnx.testing import ToyModel, toy_data
 
 
