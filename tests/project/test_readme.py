@@ -69,3 +69,13 @@ def test_python_examples_of_the_readme_run():
     assert blocks("README.md")
     for block in blocks("README.md"):
         exec(block, {})
+
+
+def test_every_kind_of_input_works_as_documented(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    shared = {}
+    for block in blocks("docs/inputs.md"):
+        exec(block, shared)
+    assert len(blocks("docs/inputs.md")) == 6
+    assert shared["report"].quality
+    assert len(shared["found"]) == 2
