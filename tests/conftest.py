@@ -46,12 +46,14 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
     """Runs the command line in this process: exit code, stdout, stderr."""
     from attnx.cli.app import main
+    from attnx.cli.global_options import reset
 
     def run(*arguments: str) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["attnx", *arguments])
         capsys.readouterr()
         with pytest.raises(SystemExit) as left:
             main()
+        reset()  # what --without and --debug said is of this command alone
         out, err = capsys.readouterr()
         assert isinstance(left.value.code, int)
         return left.value.code, out, err

@@ -42,11 +42,7 @@ def to_prune(
     if older_than is None and keep is None:
         raise UsageError("Specify what to delete: --older-than 30d, --keep 100, or both.")
     beyond = list(listed)[keep or 0 :]
-    return [
-        folder
-        for folder, line in beyond
-        if older_than is None or now - line.written > older_than
-    ]
+    return [folder for folder, line in beyond if older_than is None or now - line.written > older_than]
 
 
 def list_weights(listed: Collection[tuple[Path, Line]], root: Path | None = None) -> list[StoredWeights]:

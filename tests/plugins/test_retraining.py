@@ -114,9 +114,7 @@ def test_bad_input_is_one_line(cli: Any, study: str, more: tuple[str, ...], line
 
 
 @pytest.mark.parametrize("study", ["fixed-representation", "fixed-attention", "gumbel-gain"])
-def test_information_studies_say_that_their_metric_is_missing(
-    catalog: Catalog, study: str
-) -> None:
+def test_information_studies_say_that_their_metric_is_missing(catalog: Catalog, study: str) -> None:
     without = Catalog(tuple(plugin for plugin in catalog.plugins if plugin.name != "information"))
     with pytest.raises(UsageError, match="Unknown metric 'mi-kendall'"):
         carry_out(without, f"{study}:clusters=8", spec(), trainer=never)

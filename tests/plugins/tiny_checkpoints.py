@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from attnx.plugin import Example, TaskData
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import (
     AlbertConfig,
@@ -26,6 +25,7 @@ from transformers import (
     RobertaForSequenceClassification,
 )
 
+from attnx.plugin import Example, TaskData
 from attnx_transformers.checkpoints import quiet
 
 # "onetwo" is cut into two pieces, "threefourfive" into three.

@@ -61,9 +61,7 @@ EXCEPTIONS = {
 }
 
 # Files that are still to be rewritten; their tests may fail. Remove a line when its files pass.
-UNFINISHED = (
-    "docs/transformers.md",
-)
+UNFINISHED = ("docs/transformers.md",)
 
 # Words that belong to a term, one of which must stand near its first use on a page.
 EXPLAINED = {
