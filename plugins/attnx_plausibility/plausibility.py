@@ -71,7 +71,7 @@ def share_of(units: Tensor, fraction: float) -> Tensor:
     Values within 1e-9 below a half are rounded up too: the rounding error of a mean share must not
     decide.
     """
-    return (units * fraction + (0.5 + 1e-9)).floor().long().clamp_min(1).minimum(units)
+    return (units.double() * fraction + (0.5 + 1e-9)).floor().long().clamp_min(1).minimum(units)
 
 
 def token_f1(chosen: Tensor, marked: Tensor) -> Tensor:

@@ -95,3 +95,10 @@ def test_examples_without_marks_or_with_a_score_that_is_not_finite_are_left_out(
     others = [([3.0, 1.0], [False, False]), ([1.0, 2.0], None), ([float("nan"), 1.0], [True, False])]
     assert count([[good], others]) == count([[good]])
     assert all(np.isnan(value) for value in count([others[:2]]).values())
+
+
+def test_a_half_is_rounded_up_in_double_precision():
+    """(1 + 3 · 5/11) / 4 of eleven units is six and a half."""
+    from attnx_plausibility.plausibility import share_of
+
+    assert share_of(torch.tensor([11]), (1 + 3 * 5 / 11) / 4).tolist() == [7]

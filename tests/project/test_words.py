@@ -61,7 +61,6 @@ EXCEPTIONS = {
 }
 
 # Files that are still to be rewritten; their tests may fail. Remove a line when its files pass.
-UNFINISHED = ("docs/transformers.md",)
 
 # Words that belong to a term, one of which must stand near its first use on a page.
 EXPLAINED = {
@@ -109,13 +108,8 @@ def stumbles(text: Text) -> Iterator[str]:
 
 
 def cases(paths: list[Path]) -> list[object]:
-    """One test per file; those that are still to be rewritten may fail."""
-    named = [(path, str(path.relative_to(ROOT))) for path in paths]
-    late = pytest.mark.xfail(reason="still to be rewritten", strict=False)
-    return [
-        pytest.param(path, id=name, marks=[late] if name.startswith(UNFINISHED) else [])
-        for path, name in named
-    ]
+    """One test per file."""
+    return [pytest.param(path, id=str(path.relative_to(ROOT))) for path in paths]
 
 
 @pytest.mark.parametrize("path", cases([*CODE, *TEMPLATES, *PAGES, ROOT / "registry.yaml"]))
