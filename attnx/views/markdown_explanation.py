@@ -64,7 +64,7 @@ def _metrics(metrics: Sequence[MetricValue]) -> list[str]:
     if not metrics:
         return []
     rows = (
-        (one.title, one.method or "(the model)", *map(format_number, (one.value, one.random)))
+        (one.title, one.method or "the model itself", *map(format_number, (one.value, one.random)))
         for one in metrics
     )
     return ["", *table(("metric", "method", "value", "random scores"), rows)]

@@ -76,7 +76,7 @@ class ErasureCurveOptions(Options):
 
     bins: Bins = Field((1, 5, 10, 20, 50), description="shares of units in percent, joined by +")
     variant: Literal["delete", "background"] = Field(
-        "delete", description="shorten the example, or replace the other units by random background units"
+        "delete", description="delete units, or replace them by random background units"
     )
     draws: Draws = 8
 

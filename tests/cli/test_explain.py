@@ -69,7 +69,7 @@ def test_words_that_the_model_cannot_know_are_said_and_equal_units_told_apart(cl
     assert cli(*asked, "--html", str(page))[0] == 0
     assert "\nunknown to the model (never in train): qwerty, zxcv\n" in out
     text = re.sub("<[^>]+>", "", page.read_text())
-    assert "never occur in the training split: qwerty, zxcv" in text
+    assert "never occur in the training split: “qwerty”, “zxcv”" in text
     for unit in ("qwerty (1st)", "qwerty (2nd)", "zxcv"):
         assert f"\n{unit} " in out.partition("removed word")[2]
         assert unit in text

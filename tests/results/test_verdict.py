@@ -136,7 +136,7 @@ def test_a_metric_that_the_audit_saw_fooled_is_shown_and_does_not_decide():
     found = verdict(results(*effects), "erasure", inversions={"fooled": 0.2})
     assert found.status == "contradicted"
     assert [row.decides for row in found.rows] == [False, True]
-    assert "excluded from the verdict (see the audit)" in found.reason
+    assert "excluded from the verdict: too many errors in the audit" in found.reason
 
 
 def test_a_model_that_knows_nothing_explains_nothing():

@@ -83,8 +83,8 @@ POINTED_AT: Final[dict[Status, str]] = {
 }
 NO_VERDICT: Final = "no verdict, because the model does not clearly beat always predicting one label"
 DISAGREE: Final = "its metrics contradict each other"
-UNTRUSTED: Final = "none of its metrics is reliable enough to decide (see the audit)"
-EXCLUDED: Final = "reported, excluded from the verdict (see the audit)"
+UNTRUSTED: Final = "none of its metrics is reliable enough to decide: too many errors in the audit"
+EXCLUDED: Final = "reported, excluded from the verdict: too many errors in the audit"
 
 SEES: Final[dict[str, str]] = {
     "units": "deletes {units} and runs the model again",

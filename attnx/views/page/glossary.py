@@ -63,6 +63,11 @@ def terms_of(report: Report) -> list[Term]:
             "the same measure for random scores; a useful explanation does better",
         ),
         (
+            "uniform" in report.baseline_names,
+            "uniform",
+            f"the same measure for scores that are equal for every {unit}",
+        ),
+        (
             any(row.against == "midpoint" for verdict in report.verdicts for row in verdict.rows),
             "midpoint",
             "the middle of the range of a measure, used instead of a random baseline",
@@ -71,7 +76,7 @@ def terms_of(report: Report) -> list[Term]:
             True,
             "interval",
             f"a 95 % confidence interval: if the measurement were repeated with {repeated}, 95 of 100 such "
-            "intervals would contain the true mean",
+            "intervals would contain the true mean; in the verdict it is wider, corrected for several tests",
         ),
         (
             "comprehensiveness" in metrics,

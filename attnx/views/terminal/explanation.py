@@ -85,7 +85,7 @@ def _print_class(explanation: Explanation, of: ClassScores, console: Console) ->
     if of.metrics:
         console.print()
         measured = [
-            [one.title, one.method or "(the model)", format_number(one.value), format_number(one.random)]
+            [one.title, one.method or "the model itself", format_number(one.value), format_number(one.random)]
             for one in of.metrics
         ]
         print_table(console, ["metric", "method"], ["value", "random scores"], measured)
