@@ -125,6 +125,17 @@ class Run:
     ) -> Explanations: ...  # fmt: skip
     @overload
     def explain(
+        self, *, methods: Any = (), example: str, query: str | None = None, target: str = PREDICTED,
+        versus: str | None = None, metrics: Any = (), seed: int | None = None,
+    ) -> Explanation: ...  # fmt: skip
+    @overload
+    def explain(
+        self, *, methods: Any = (), example: list[str] | tuple[str, ...], target: str = PREDICTED,
+        query: str | Sequence[str] | None = None, versus: str | None = None, metrics: Any = (),
+        seed: int | None = None,
+    ) -> Explanations: ...  # fmt: skip
+    @overload
+    def explain(
         self, texts: str | Sequence[str] | None = None, methods: Any = (), *,
         example: str | Sequence[str] | None = None, query: str | Sequence[str] | None = None,
         target: str = PREDICTED, versus: str | None = None, metrics: Any = (), seed: int | None = None,

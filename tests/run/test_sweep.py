@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import types
+from typing import Any
 
 import pytest
 
@@ -211,7 +212,7 @@ def test_a_script_is_unguarded_if_a_worker_would_come_to_the_same_call(
 ):
     file = tmp_path / "script.py"
     file.write_text(script)
-    main = types.ModuleType("__main__")
+    main: Any = types.ModuleType("__main__")
     main.__file__, main.unguarded = str(file), main_is_unguarded
     monkeypatch.setitem(sys.modules, "__main__", main)
     exec(compile(script, file, "exec"), vars(main))
@@ -219,7 +220,7 @@ def test_a_script_is_unguarded_if_a_worker_would_come_to_the_same_call(
 
 
 def test_without_a_file_there_is_nothing_that_a_worker_would_run_again(monkeypatch):
-    main = types.ModuleType("__main__")  # as in a notebook or with python -c
+    main: Any = types.ModuleType("__main__")  # as in a notebook or with python -c
     main.unguarded = main_is_unguarded
     monkeypatch.setitem(sys.modules, "__main__", main)
     exec("found = unguarded()", vars(main))

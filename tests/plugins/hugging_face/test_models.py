@@ -85,7 +85,8 @@ def test_logits_are_those_of_the_stock_classifier(kind: str, queries: Any, saved
 def test_several_passes_say_what_one_says(
     kind: str, attended: bool, saved: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model = make(kind, saved(kind)).double()  # random weights multiply the rounding of single precision
+    model: Any = make(kind, saved(kind))
+    model.double()  # random weights multiply the rounding of single precision
     batch = model.encode(data().test)
     uniform = batch.mask.double() / batch.mask.sum(1, keepdim=True)
     found = []
