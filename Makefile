@@ -21,12 +21,13 @@ PORTABLE := tests/formulas tests/plugins --ignore=tests/plugins/texts tests/resu
 	devices.py evaluation.py measuring.py precision.py score_keeper.py splits.py training.py \
 	training_goes_on.py)
 PROCESSORS := ATEN_CPU_CAPABILITY=default,ONEDNN_MAX_CPU_ISA=SSE41 ATEN_CPU_CAPABILITY=avx2,ONEDNN_MAX_CPU_ISA=AVX2 \
-	MKL_CBWR=COMPATIBLE OMP_NUM_THREADS=2
+	MKL_CBWR=COMPATIBLE
 test-portable: $(READY)
 	set -e; for settings in $(PROCESSORS); do \
 		echo "== $$settings"; \
 		env OMP_NUM_THREADS=1 $$(echo $$settings | tr , ' ') $(BIN)/pytest -q -n 2 -m "not slow" $(PORTABLE); \
 	done
+	OMP_NUM_THREADS=2 $(BIN)/pytest -q -m "not slow" $(PORTABLE)
 	$(BIN)/pytest -q -m slow tests/run/test_processors.py
 
 test-slow: $(READY)

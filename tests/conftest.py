@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ for variable in ("ATTNX_DATA", "ATTNX_HOME", "ATTNX_OFFLINE", "ATTNX_REGISTRY", 
     os.environ.pop(variable, None)
 
 THREADS = os.environ.get("OMP_NUM_THREADS", "1")  # of this process and of those that it starts
+EMPTY = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"></svg>'
 Cli = Callable[..., tuple[int, str, str]]
 Install = Callable[..., Path]
 
@@ -32,6 +34,21 @@ def _threads() -> None:
     import torch
 
     torch.set_num_threads(int(THREADS))
+
+
+@pytest.fixture(autouse=True)
+def _plain_figures(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave figures empty where a test is not about them: drawing is most of the time of a small run."""
+    if request.node.get_closest_marker("figures") or "views" in request.node.path.parts:
+        return
+    from attnx.views.figures import figure
+
+    draw = figure._saved
+
+    def saved(drawn: figure.ReportFigure, kind: str, **options: Any) -> bytes:
+        return EMPTY if kind == "svg" else draw(drawn, kind, **options)
+
+    monkeypatch.setattr(figure, "_saved", saved)
 
 
 @pytest.fixture

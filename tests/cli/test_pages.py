@@ -58,6 +58,7 @@ def test_tables_are_exported_for_latex_and_as_numbers(kept, home, cli, tmp_path)
     assert "gap & accuracy" in out
 
 
+@pytest.mark.figures
 def test_figures_are_exported_as_files(kept, home, cli, tmp_path):
     code, out, _ = cli("export", kept.fingerprint, "--to", "svg", "--into", str(tmp_path / "figures"))
     assert code == 0
