@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from ..errors import AttnxWarning, NotStored
 from ..host.catalog import Catalog
 from ..progress import Progress
 from ..request.arguments import Arguments
@@ -16,7 +14,7 @@ from ..request.parsing import read_seeds, validated
 from ..request.resolve import resolve
 from ..request.spec import Limit, RunSpec
 from ..run.workers.executors import ExecutorName, Workers, choose_run_workers
-from .setup import find_source, installed_here
+from .setup import computed, find_source, installed_here
 
 if TYPE_CHECKING:
     from ..results.report import Report
@@ -112,21 +110,21 @@ def evaluate(
         sample=sample,
         device=device,
     )
-    try:
-        return evaluate_spec(
-            spec,
-            asked.catalog,
-            asked.objects,
-            data_dir=data_dir,
-            out=out,
-            fresh=fresh,
-            keep=keep,
-            workers=choose_run_workers(executor, workers, scheduler),
-            progress=Progress("auto" if progress else "off"),
-        ).report
-    except NotStored as lost:
-        warnings.warn(str(lost), AttnxWarning, stacklevel=2)
-        return cast("Report", lost.report)
+    return computed(
+        lambda: (
+            evaluate_spec(
+                spec,
+                asked.catalog,
+                asked.objects,
+                data_dir=data_dir,
+                out=out,
+                fresh=fresh,
+                keep=keep,
+                workers=choose_run_workers(executor, workers, scheduler),
+                progress=Progress("auto" if progress else "off"),
+            ).report
+        )
+    )
 
 
 def evaluate_spec(

@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, cast
 
-from ..errors import AttnxWarning
+from ..errors import AttnxWarning, NotStored
 from ..host.catalog import Catalog
 from ..progress import Progress
 
 if TYPE_CHECKING:
     from ..data.access import Source
+
+
+R = TypeVar("R")
+
+
+def computed(work: Callable[[], R]) -> R:
+    """Give the report that this computes; if it could not be stored, warn and give it all the same."""
+    try:
+        return work()
+    except NotStored as lost:
+        warnings.warn(str(lost), AttnxWarning, stacklevel=3)
+        return cast("R", lost.report)
 
 
 def installed_here() -> Catalog:

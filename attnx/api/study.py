@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from ..errors import AttnxWarning, NotStored
 from ..host.catalog import Catalog
 from ..progress import Progress
 from ..request.arguments import Arguments
@@ -14,7 +12,7 @@ from ..request.objects import Objects
 from ..request.parsing import read_seeds, validated
 from ..request.resolve import find_part, resolve
 from ..request.spec import Choice, Limit, RunSpec
-from .setup import find_source, installed_here
+from .setup import computed, find_source, installed_here
 
 if TYPE_CHECKING:
     from ..results.study import StudyReport
@@ -74,13 +72,11 @@ def study(
         device=device,
     )
     shown = Progress("auto" if progress else "off")
-    try:
-        return study_spec(
+    return computed(
+        lambda: study_spec(
             chosen, spec, asked.catalog, asked.objects, data_dir=data_dir, out=out, progress=shown
         )[0]
-    except NotStored as lost:
-        warnings.warn(str(lost), AttnxWarning, stacklevel=2)
-        return cast("StudyReport", lost.report)
+    )
 
 
 def study_spec(

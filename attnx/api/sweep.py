@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from ..errors import AttnxWarning, NotStored
+from ..errors import NotStored
 from ..host.catalog import Catalog
 from ..progress import Progress
 from ..request.keep_levels import Keep, check_level
 from ..request.parsing import read_seeds
 from ..run.workers.executors import SMALL, ExecutorName, Workers, choose_workers
-from .setup import installed_here
+from .setup import computed, installed_here
 
 if TYPE_CHECKING:
     from ..request.grid import SweepPlan
@@ -97,8 +96,8 @@ def sweep(
     catalog = installed_here()
     plan = plan_sweep(read_grid(asked | ({} if limit is None else {"limit": limit}), None), catalog)
     default: ExecutorName = "in-process" if plan.training_runs <= SMALL else "local"
-    try:
-        return sweep_plan(
+    return computed(
+        lambda: sweep_plan(
             plan,
             catalog,
             workers=choose_workers(executor, workers, scheduler, default=default),
@@ -108,9 +107,7 @@ def sweep(
             keep=keep,
             progress=Progress("auto" if progress else "off"),
         )
-    except NotStored as lost:
-        warnings.warn(str(lost), AttnxWarning, stacklevel=2)
-        return cast("SweepReport", lost.report)
+    )
 
 
 def sweep_plan(

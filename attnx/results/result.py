@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -59,9 +60,9 @@ class Result(Record):
 
         return pandas.DataFrame(self.records())
 
+    @abstractmethod
     def records(self) -> list[dict[str, Any]]:
         """The rows of the result, each a plain mapping from column to value."""
-        raise NotImplementedError(f"{type(self).__name__} has no rows")
 
     def to_text(self, width: int = 100) -> str:
         """The result as a terminal prints it, in lines of at most that many characters."""

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from raw_checkpoints import save_raw
 from tiny_checkpoints import save
 
 from attnx.host.catalog import Catalog
@@ -16,11 +17,19 @@ Saved = Callable[[str], Path]
 @pytest.fixture(scope="session")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Saved:
     """The folder of a tiny checkpoint of that kind, made when it is first asked for."""
-    root = tmp_path_factory.mktemp("checkpoints")
+    return made_once(tmp_path_factory.mktemp("checkpoints"), save)
 
+
+@pytest.fixture(scope="session")
+def raw(tmp_path_factory: pytest.TempPathFactory) -> Saved:
+    """The folder of a tiny checkpoint with a tokenizer for raw texts, made when it is first asked for."""
+    return made_once(tmp_path_factory.mktemp("raw"), save_raw)
+
+
+def made_once(root: Path, make: Callable[[str, Path], Path]) -> Saved:
     def find(kind: str) -> Path:
         folder = root / kind
-        return folder if folder.exists() else save(kind, folder)
+        return folder if folder.exists() else make(kind, folder)
 
     return find
 

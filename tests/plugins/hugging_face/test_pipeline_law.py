@@ -38,18 +38,6 @@ Folder = Callable[[str], Path]
 
 
 @pytest.fixture(scope="session")
-def raw(tmp_path_factory: pytest.TempPathFactory) -> Folder:
-    """The folder of a checkpoint of that kind, made when it is first asked for."""
-    root = tmp_path_factory.mktemp("raw")
-
-    def find(kind: str) -> Path:
-        folder = root / kind
-        return folder if folder.exists() else save_raw(kind, folder)
-
-    return find
-
-
-@pytest.fixture(scope="session")
 def texts(tmp_path_factory: pytest.TempPathFactory) -> TaskData:
     """Awkward texts in a CSV file, loaded as for a model that reads them as they are written."""
     return _loaded(tmp_path_factory.mktemp("texts") / "texts.csv", TEXTS)
