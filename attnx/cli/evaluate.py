@@ -59,6 +59,14 @@ def evaluate(
     ] = None,
     executor: Executor = None,
     scheduler: Scheduler = "",
+    require: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="WHAT",
+            help="End with exit code 1 if the run does not meet this (repeatable), e.g. 'faithfulness>=0.5', "
+            "'faithfulness>=good', 'attention/faithfulness>=0.5'.",
+        ),
+    ] = None,
     json: Json = False,
     device: Device = None,
 ) -> None:
@@ -97,6 +105,10 @@ def evaluate(
         "sample": sample,
         "device": device,
     }
+    from ..results.requirements import Requirement
+
+    for text in require or ():  # refused before any training
+        Requirement.parse(text)
     request = read_request({key: value for key, value in asked.items() if value not in (None, [])}, spec)
     try:
         outcome = evaluate_spec(
@@ -112,10 +124,10 @@ def evaluate(
         _show(lost.report, json)
         raise
     _show(outcome.report, json)
-    if json:
-        return
-    state = "report (stored before, nothing computed)" if outcome.stored else "report"
-    print(f"{state}: {outcome.folder}/report.html", file=sys.stderr)
+    if not json:
+        state = "report (stored before, nothing computed)" if outcome.stored else "report"
+        print(f"{state}: {outcome.folder}/report.html", file=sys.stderr)
+    outcome.report.require(*(require or ()))
 
 
 def _show(report: Any, json: bool) -> None:

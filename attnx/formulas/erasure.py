@@ -88,19 +88,23 @@ class Known:
     model: Model
     batch: Batch
     recalls: bool = False  # not while methods are timed: each is to cost what it costs alone
-    outputs: dict[tuple[int, bytes], Tensor] = field(default_factory=dict)  # [C], by row and columns
+    places: dict[tuple[int, bytes], int] = field(default_factory=dict)  # in `outputs`, by row and columns
+    outputs: Tensor | None = None  # [known, C]
 
     def logits(self, rows: Tensor, kept: Tensor) -> Tensor:
         """[R, C] as `logits_of_kept` gives them."""
         bits = np.packbits(kept.cpu().numpy(), axis=1)
         names = [(row, columns.tobytes()) for row, columns in zip(rows.tolist(), bits, strict=True)]
         place = {name: at for at, name in enumerate(names)}  # each once
-        new = [name for name in place if not (self.recalls and name in self.outputs)]
+        new = [name for name in place if not (self.recalls and name in self.places)]
         if new:
             some = torch.tensor([place[name] for name in new], device=rows.device)
             found = _logits_of_kept(self.model, self.batch, rows[some], kept[some])
-            self.outputs |= zip(new, found, strict=True)
-        return torch.stack([self.outputs[name] for name in names])
+            start = 0 if self.outputs is None else len(self.outputs)
+            self.places |= {name: start + number for number, name in enumerate(new)}
+            self.outputs = found if self.outputs is None else torch.cat([self.outputs, found])
+        assert self.outputs is not None, "at least one row was asked for"
+        return self.outputs[[self.places[name] for name in names]]
 
 
 _known: ContextVar[Known | None] = ContextVar("known", default=None)

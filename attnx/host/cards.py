@@ -119,6 +119,11 @@ class Component:
         return self._words("provides")
 
     @property
+    def joint(self) -> bool:
+        """Whether a metric measures all explanations together."""
+        return bool(self._declared("joint", False))
+
+    @property
     def dataset(self) -> str:
         """The dataset of the registry that a task reads."""
         found = self._declared("dataset", "")

@@ -11,7 +11,7 @@ mask, True means that a position may be attended to.
 
 from .drawings import Drawing
 from .importances import ImportanceMethod
-from .metrics import Metric, SplitMetric
+from .metrics import JointMetric, Metric, SplitMetric
 from .models import ClassNamingModel, DeletingModel, InfluencingModel, LayeredModel, Model, NoticedModel
 from .projections import AttentionProjection
 from .studies import Study
@@ -24,6 +24,7 @@ __all__ = [
     "Drawing",
     "ImportanceMethod",
     "InfluencingModel",
+    "JointMetric",
     "LayeredModel",
     "Metric",
     "Model",

@@ -25,11 +25,13 @@ class ImportanceMethod(Protocol):
         target_use: how scores depend on the explained class: "ignored" if they are the same for every class,
             "linear" if they are linear in the output for the class, so that the scores of a difference of two
             classes are the difference of their scores, else "read".
+        signed: whether scores have signs: a unit with a negative score speaks against the class.
     """
 
     needs: ClassVar[tuple[str, ...]] = ()
     passes: Passes = 0
     target_use: TargetUse = "read"
+    signed: bool = False
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness, /) -> Tensor:
         """Score every unit of a batch.

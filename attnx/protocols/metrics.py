@@ -6,7 +6,18 @@ from typing import ClassVar, Literal, Protocol
 
 from torch import Tensor
 
-from ..types import Axis, Conclusion, Corpus, Evidence, Family, Measure, Passes, Sees, WithCurve
+from ..types import (
+    Axis,
+    Conclusion,
+    Corpus,
+    Evidence,
+    Family,
+    JointEvidence,
+    Measure,
+    Passes,
+    Sees,
+    WithCurve,
+)
 
 
 class _Measuring(Protocol):
@@ -34,9 +45,11 @@ class Metric(_Measuring, Protocol):
         whole_split: False; `SplitMetric` measures all examples together.
         follows_training: whether it is also measured on dev after every epoch.
         axis: the axis of its curve, for a metric that draws one.
+        joint: False; `JointMetric` measures all explanations of a batch together.
     """
 
     whole_split: ClassVar[Literal[False]] = False
+    joint: ClassVar[Literal[False]] = False
     follows_training: ClassVar[bool] = False
     axis: Axis | None = None
 
@@ -48,6 +61,39 @@ class Metric(_Measuring, Protocol):
 
         Returns:
             Values [B] for one measure, [B, M] for several; with the curve if there is an axis.
+        """
+        ...
+
+
+class JointMetric(_Measuring, Protocol):
+    """A metric that measures all explanations of a batch together, so that they share what it computes.
+
+    Attributes:
+        needs: as for `Metric`, and so are the attributes that follow.
+        family: what the metric tests.
+        sees: what the metric can distinguish.
+        measures: the numbers it gives for each explanation, each with its direction and bounds.
+        passes: about how many passes through the model it takes for one explanation of one example.
+        reads_explanation: True.
+        whole_split: False.
+        follows_training: False.
+        axis: None.
+        joint: True.
+    """
+
+    whole_split: ClassVar[Literal[False]] = False
+    follows_training: ClassVar[Literal[False]] = False
+    axis: None = None
+    joint: ClassVar[Literal[True]] = True
+
+    def __call__(self, evidence: JointEvidence, /) -> Tensor:
+        """Measure all explanations of a batch.
+
+        Args:
+            evidence: the batch, its explanations and the model.
+
+        Returns:
+            Values [X, B, M] of X explanations, in the order of `evidence.explanations`; NaN if undefined.
         """
         ...
 
@@ -65,9 +111,11 @@ class SplitMetric(_Measuring, Protocol):
         passes: about how many passes through the model it takes for one example.
         reads_explanation: whether it depends on the explanation.
         whole_split: True.
+        joint: False.
     """
 
     whole_split: ClassVar[Literal[True]] = True
+    joint: ClassVar[Literal[False]] = False
 
     def keep(self, evidence: Evidence, corpus: Corpus, /) -> tuple[Tensor, ...]:
         """Take from a batch what is needed later.

@@ -40,6 +40,8 @@ class Defaults(_Section):
     projection: str = ""
     explanations: tuple[str, ...] = ()  # the first that a model supports; the first of all is its attention
     baselines: tuple[str, ...] = ()  # in every report; verdicts compare with the first
+    repairs: dict[str, tuple[str, ...]] = {}  # methods made of another one, ranked with it
+    alternatives: tuple[str, ...] = ()  # ranked next to the explanations of every run with a verdict
 
 
 class AuditCases(_Section):

@@ -36,6 +36,7 @@ DEFAULTS: Final[dict[Kind, dict[str, Any]]] = {
         "needs": (),
         "passes": 0,
         "target_use": "read",
+        "signed": False,
         "check": lambda examples: None,  # noqa: ARG005
     },
     "study": {"needs": ()},
@@ -48,6 +49,7 @@ DEFAULTS: Final[dict[Kind, dict[str, Any]]] = {
         "whole_split": False,
         "follows_training": False,
         "axis": None,
+        "joint": False,
     },
 }
 METHODS: Final[dict[Kind, tuple[str, ...]]] = {

@@ -26,16 +26,17 @@ class Tests(Generic[T]):
     references: tuple[T, ...] = ()
     metrics: tuple[T, ...] = ()
     baselines: tuple[T, ...] = ()
+    alternatives: tuple[T, ...] = ()  # ranked next to the explanations, to say what to use instead
 
     @property
     def roles(self) -> tuple[tuple[T, ...], ...]:
-        """Explanations, references, metrics and baselines, in the order of the fields."""
-        return self.explanations, self.references, self.metrics, self.baselines
+        """What is tested and with what, in the order of the fields."""
+        return self.explanations, self.references, self.metrics, self.baselines, self.alternatives
 
     @property
     def methods(self) -> tuple[T, ...]:
         """Everything that gives importance scores."""
-        return (*self.explanations, *self.baselines, *self.references)
+        return (*self.explanations, *self.baselines, *self.references, *self.alternatives)
 
     def map(self, change: Callable[[T], U]) -> Tests[U]:
         """The same tests with something else in the place of every component."""
@@ -72,6 +73,11 @@ class Part:
         return Choice(name=name, options=self.options.model_dump(mode="json"))
 
     @property
+    def joint(self) -> bool:
+        """Whether a metric measures all explanations together, to rank them."""
+        return self.component.joint if self.component else bool(getattr(self.given, "joint", False))
+
+    @property
     def recommends(self) -> tuple[str, ...]:
         """The usual references of a metric."""
         return self.component.card.recommends if self.component else ()
@@ -100,6 +106,7 @@ class Plan:
     chance: str  # the baseline that verdicts compare with, empty where it is not installed
     drawings: tuple[Part, ...] = ()  # figures, which change no result
     inversions: Mapping[str, float] = field(default_factory=dict)  # share of each metric in the audit
+    repairs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # methods that mend another
 
     @property
     def trained(self) -> tuple[Part, ...]:

@@ -48,6 +48,7 @@ def resolve(spec: RunSpec, catalog: Catalog, objects: Objects | None = None) -> 
             if provided.issuperset(drawing.needs)
         ),
         inversions=_inversions(tests.metrics, catalog),
+        repairs=usual.repairs,
     )
     return _spelled_out(plan)
 
@@ -156,7 +157,24 @@ class _Finder:
         _distinct("explanation", explanations)
         _distinct("reference", references)
         _distinct("metric", metrics)
-        return Tests(explanations, references, metrics, baselines)
+        known = {part.label for part in (*explanations, *references)}
+        alternatives = self._alternatives(provided) if any(metric.joint for metric in metrics) else []
+        return Tests(
+            explanations,
+            references,
+            metrics,
+            baselines,
+            tuple(part for part in alternatives if part.label not in known),
+        )
+
+    def _alternatives(self, provided: set[str]) -> list[Part]:
+        """The methods that are ranked in every run: those that are installed and apply."""
+        usual = [
+            self.part("importance", Choice.parse(name))
+            for name in self.catalog.registry.defaults.alternatives
+            if ("importance", Choice.parse(name).name) in self.catalog.components
+        ]
+        return [part for part in usual if provided.issuperset(part.needs)]
 
     def usual_explanation(self, model: Part) -> Choice:
         """The first default explanation that a model supports."""

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from ..request.cell_choices import CellChoices
     from ..run.loaded_run import Prediction, Run
     from .audit import AuditedModel, AuditReport, AuditRow, Noticed
-    from .comparison import ComparedRun, Comparison, Difference
+    from .comparison import ComparedRun, ComparedShare, Comparison, Difference
     from .examples import ExampleColumn, Examples, Scores, SeedScores, StoredExample
     from .explanation import ClassScores, Explanation, Explanations, MetricValue, RemovedUnit
-    from .judgement.records import Clause, Verdict, VerdictRow
+    from .judgement.records import Clause, FamilyEvidence, Ranked, RemovalShare, SignTest, Verdict, VerdictRow
     from .observations import Epoch, TrainingRecord
     from .provenance import ComponentUsed, PluginUsed, Provenance, SampleUsed
     from .report import Caution, Curve, MethodCost, Quality, Report, Summary
@@ -30,7 +30,15 @@ if TYPE_CHECKING:
 _MODULES = {
     "results.result": ("Result",),
     "results.report": ("Report", "Summary", "Quality", "Curve", "MethodCost", "Caution"),
-    "results.judgement.records": ("Verdict", "VerdictRow", "Clause"),
+    "results.judgement.records": (
+        "Verdict",
+        "RemovalShare",
+        "SignTest",
+        "Clause",
+        "Ranked",
+        "FamilyEvidence",
+        "VerdictRow",
+    ),
     "results.provenance": ("Provenance", "PluginUsed", "ComponentUsed", "SampleUsed"),
     "results.observations": ("TrainingRecord", "Epoch"),
     "results.examples": ("Examples", "StoredExample", "SeedScores", "Scores", "ExampleColumn"),
@@ -46,7 +54,7 @@ _MODULES = {
         "SkippedRows",
         "ColumnShown",
     ),
-    "results.comparison": ("Comparison", "ComparedRun", "Difference"),
+    "results.comparison": ("Comparison", "ComparedRun", "ComparedShare", "Difference"),
     "results.explanation": ("Explanation", "Explanations", "ClassScores", "MetricValue", "RemovedUnit"),
     "run.loaded_run": ("Run", "Prediction"),
     "registry.experiments": ("Experiment", "Size", "Row", "Column", "Claim"),
@@ -61,8 +69,12 @@ __all__ = [  # noqa: RUF022 - grouped by what holds them
     "MethodCost",
     "Caution",
     "Verdict",
-    "VerdictRow",
+    "RemovalShare",
+    "SignTest",
     "Clause",
+    "Ranked",
+    "FamilyEvidence",
+    "VerdictRow",
     "Provenance",
     "PluginUsed",
     "ComponentUsed",
@@ -93,6 +105,7 @@ __all__ = [  # noqa: RUF022 - grouped by what holds them
     "ColumnShown",
     "Comparison",
     "ComparedRun",
+    "ComparedShare",
     "Difference",
     "Explanation",
     "Explanations",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 from .formatting import Interval, Number, format_number, interval_of, measure_name, with_arrow
+from .judgement.records import Grade
 from .provenance import Record
 from .result import Result
 from .selection import NoSuchRow, arguments_of
@@ -67,6 +68,17 @@ class Difference(Record):
         return "< .001" if self.p is not None and self.p < 0.001 else format_number(self.p)
 
 
+class ComparedShare(Record):
+    """How faithful an explanation of a run is; shares compare across models, tasks and removals."""
+
+    run: str  # its letter
+    explanation: str
+    grade: Grade
+    share: Number
+    low: Number
+    high: Number
+
+
 class Comparison(Result):
     """How runs differ from the first of them on the same examples, and which differences are significant."""
 
@@ -75,6 +87,7 @@ class Comparison(Result):
     runs: tuple[ComparedRun, ...]
     seeds: tuple[int, ...]  # that all runs have
     examples: int  # that all runs have
+    shares: tuple[ComparedShare, ...]  # of every run and explanation, the most faithful first
     rows: tuple[Difference, ...]
     notes: tuple[str, ...]  # what was not compared, and what the numbers do not show
 

@@ -34,6 +34,7 @@ def gather(
             ExampleColumn(m.metric, measure.name, m.explanation, m.reference, measure.direction)
             for m in measured
             for measure in m.measures
+            if measure.shown
         ),
         ids=tuple(example.id for example in data.test),
         labels=first.labels,
@@ -67,7 +68,9 @@ def _measures(result: SeedResult, measured: Sequence[Measurement]) -> Array:
     """[N, K] in the order of the columns."""
     found = {m.key: m.values for m in result.observation.measurements}
     nothing = np.zeros((len(result.observation.labels), 0))
-    return np.concatenate([nothing, *(found[m.key] for m in measured)], axis=1)
+    shown = [[measure.shown for measure in m.measures] for m in measured]
+    kept = (found[m.key][:, columns] for m, columns in zip(measured, shown, strict=True))
+    return np.concatenate([nothing, *kept], axis=1)
 
 
 def _softmax(logits: Array) -> Array:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from .judgement.records import Status
+from .judgement.records import Grade
 from .report import Report
 from .study import StudyReport
 from .sweep import verdict_values
@@ -25,7 +25,7 @@ class Line:
     labels: dict[str, str]  # task, model, projection
     seeds: tuple[int, ...]
     numbers: dict[str, float | None]  # accuracy and the first measures, or the first findings
-    verdicts: dict[str, Status]  # status by explanation and heading
+    verdicts: dict[str, Grade]  # by explanation and heading
     weights: tuple[str, ...]  # the folders of its weights
     reason: str = ""  # why it cannot be read
 
@@ -62,6 +62,6 @@ def line_of(name: str, written: datetime, report: Report | StudyReport) -> Line:
         labels=dict(report.labels),
         seeds=report.spec.seeds,
         numbers={"accuracy": accuracy, **first},
-        verdicts={f"{v.explanation}, {v.heading}": v.status for v in report.verdicts if v.family is None},
+        verdicts={f"{v.explanation}, {v.heading}": v.grade for v in report.verdicts if v.share is not None},
         weights=tuple(report.provenance.weights_folders.values()),
     )

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import PrivateAttr
 
-from ..errors import DataError, UsageError
+from ..errors import CheckFailed, DataError, UsageError
 from ..request.spec import RunSpec
 from .formatting import Interval, Number, format_number, interval_of, measure_name, with_arrow
-from .judgement.records import Heading, UnitName, Verdict
+from .judgement.records import FamilyEvidence, Heading, Ranked, UnitName, Verdict
 from .provenance import ComponentUsed, Provenance, Record, SampleUsed
 from .result import Result
 from .selection import NoSuchRow, arguments_of
@@ -145,7 +145,10 @@ class Report(Result):
     environment: dict[str, str]
     quality: tuple[Quality, ...]
     sample: SampleUsed | None  # None: everything was measured on the whole test split
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[Verdict, ...]  # one for every explanation and heading
+    ranking: tuple[Ranked, ...]  # every explanation of the run, the most faithful first
+    reset: dict[str, float] = {}  # rank correlation of scores before and after parameters are reset
+    evidence: tuple[FamilyEvidence, ...]  # what every family of metrics shows; it decides nothing
     summaries: tuple[Summary, ...]
     curves: tuple[Curve, ...]
     costs: tuple[MethodCost, ...]
@@ -208,7 +211,7 @@ class Report(Result):
 
     def verdict(self, explanation: str | None = None, heading: Heading = "faithfulness") -> Verdict:
         """The verdict on an explanation, by default the first; print it to read it in words."""
-        found = [v for v in self.verdicts if v.family is None and v.heading == heading]
+        found = [v for v in self.verdicts if v.heading == heading]
         chosen = [v for v in found if explanation in (None, v.explanation)]
         if not chosen:
             known = (
@@ -218,6 +221,23 @@ class Report(Result):
                 f"No verdict on the {heading} of {explanation!r} in this report; there is {known}."
             )
         return chosen[0]
+
+    def require(self, *requirements: str) -> None:
+        """Refuse a report that does not meet its requirements, e.g. "faithfulness>=0.5".
+
+        Args:
+            requirements: the least share or grade, of every explanation or of one: "faithfulness>=good",
+                "attention/faithfulness>=0.5".
+
+        Raises:
+            CheckFailed: one is not met; the message says which, and what was found.
+            UsageError: one cannot be read.
+        """
+        from .requirements import Requirement, check_requirements
+
+        missed = check_requirements(self, tuple(map(Requirement.parse, requirements)))
+        if missed:
+            raise CheckFailed("; ".join(missed))
 
     def select(
         self,
@@ -257,6 +277,6 @@ class Report(Result):
     def __repr__(self) -> str:
         names = " · ".join(self.labels.values())
         said = "; ".join(
-            f"{v.explanation}, {v.heading}: {v.status}" for v in self.verdicts if v.family is None
+            f"{v.explanation}, {v.heading}: {v.grade}" for v in self.verdicts if v.share is not None
         )
         return f"<Report {self.fingerprint or 'not stored'}: {names}; {said or 'no verdict'}>"

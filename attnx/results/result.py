@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..host.catalog import Catalog
     from ..views.figures.figure import ReportFigure
 
-SCHEMA: Literal[2] = 2
+SCHEMA: Literal[3] = 3
 
 
 class Result(Record):
@@ -26,7 +26,7 @@ class Result(Record):
 
     file_stem: ClassVar[str]  # the name of its files, without their endings
 
-    schema_: Literal[2] = Field(default=SCHEMA, alias="schema")
+    schema_: Literal[3] = Field(default=SCHEMA, alias="schema")
     _stored_in: Path | None = PrivateAttr(default=None)
 
     @property

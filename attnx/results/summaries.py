@@ -60,11 +60,18 @@ def _table(
     baselines: Sequence[str],
 ) -> list[list[Summary]]:
     """The rows of a group for each measurement, all measures over the same examples summarised together."""
-    asked = [m for m in measured if m.explanation in explanations or m.explanation not in baselines]
+    asked = [
+        m
+        for m in measured
+        if m.explanation in explanations or not (m.explanation in baselines or _decides(m))
+    ]
     if not asked:
         return []
-    titles = [(m, number) for m in asked for number in range(len(m.measures))]
-    columns = np.concatenate([_only(values[m.key], member) for m in asked], axis=2)  # [S, n, rows]
+    shown = [[number for number, measure in enumerate(m.measures) if measure.shown] for m in asked]
+    titles = [(m, number) for m, numbers in zip(asked, shown, strict=True) for number in numbers]
+    columns = np.concatenate(
+        [_only(values[m.key][..., numbers], member) for m, numbers in zip(asked, shown, strict=True)], axis=2
+    )  # [S, n, rows]
     members = np.array([_measured(m, member).sum() for m, _ in titles])
     bounds = np.array([m.measures[number].bounds for m, number in titles]).T  # [2, rows]
     found = summarise(columns, members, (bounds[0], bounds[1]))
@@ -97,7 +104,12 @@ def _table(
         for row, (m, number) in enumerate(titles)
     ]
     following = iter(rows)
-    return [list(islice(following, len(m.measures))) for m in asked]
+    return [list(islice(following, len(numbers))) for numbers in shown]
+
+
+def _decides(m: Measurement) -> bool:
+    """Whether a measurement is part of the test that ranks explanations: `Report.ranking` has the others."""
+    return any(measure.column for measure in m.measures)
 
 
 def _measured(m: Measurement, member: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -14,7 +14,7 @@ from ..request.cell_choices import AXES, CellChoices
 from ..request.option_text import choice_label
 from .comparison import Comparison
 from .formatting import measure_name, with_arrow
-from .judgement.records import Status, Verdict, VerdictRow
+from .judgement.records import Grade, VerdictRow
 from .provenance import Record
 from .report import Report
 from .result import Result
@@ -37,9 +37,12 @@ class SweepRow(Record):
     explanation: str
     run: str  # fingerprint
     accuracy: float
-    faithfulness: Status | None
-    interpretability: Status | None
-    values: dict[str, Value]  # by measure and reference, those that a verdict rests on
+    faithfulness: Grade | None
+    share: float | None  # of the way from random to best; rows are ordered by it
+    share_low: float | None
+    share_high: float | None
+    interpretability: Grade | None
+    values: dict[str, Value]  # by measure and reference
 
     @property
     def task(self) -> str:
@@ -92,6 +95,14 @@ class SweepReport(Result):
         report = self.model_copy()
         report._find, report._folder = find, folder
         return report
+
+    @property
+    def ranked(self) -> tuple[SweepRow, ...]:
+        """The rows of each task, the most faithful first; those without a share last."""
+        tasks = list(dict.fromkeys(row.task for row in self.rows))
+        return tuple(
+            sorted(self.rows, key=lambda row: (tasks.index(row.task), row.share is None, -(row.share or 0.0)))
+        )
 
     @property
     def measures(self) -> dict[str, str]:
@@ -183,13 +194,13 @@ class SweepReport(Result):
 
 
 def verdict_values(report: Report) -> dict[str, dict[str, Value]]:
-    """The values that verdicts rest on, by explanation, then by measure and reference."""
+    """The values that are compared with random scores, by explanation, then by measure and reference."""
     found: dict[str, dict[str, Value]] = {}
-    for verdict in report.verdicts:
-        for row in verdict.rows:
+    for family in report.evidence:
+        for row in family.rows:
             title = measure_name(row.metric, row.measure)
             name = f"{title} with {row.reference}" if row.reference else title
-            found.setdefault(verdict.explanation, {})[name] = _value(report, verdict, row)
+            found.setdefault(family.explanation, {})[name] = _value(report, family.explanation, row)
     return found
 
 
@@ -197,30 +208,36 @@ def rows_of(report: Report, choices: CellChoices) -> list[SweepRow]:
     """The rows of one cell's report."""
     accuracy = sum(quality.accuracy for quality in report.quality) / len(report.quality)
     found = verdict_values(report)
-    status = {(v.explanation, v.heading): v.status for v in report.verdicts if v.family is None}
+    answers = {(v.explanation, v.heading): v for v in report.verdicts if v.share is not None}
     asked = (s.explanation for s in report.summaries if s.explanation is not None and not s.yardstick)
     explanations = dict.fromkeys([*found, *asked])
-    return [
-        SweepRow(
-            choices=choices,
-            explanation=explanation,
-            run=report.fingerprint,
-            accuracy=accuracy,
-            faithfulness=status.get((explanation, "faithfulness")),
-            interpretability=status.get((explanation, "interpretability")),
-            values=found.get(explanation, {}),
+    rows = []
+    for explanation in explanations:
+        faithful = answers.get((explanation, "faithfulness"))
+        readable = answers.get((explanation, "interpretability"))
+        rows.append(
+            SweepRow(
+                choices=choices,
+                explanation=explanation,
+                run=report.fingerprint,
+                accuracy=accuracy,
+                faithfulness=faithful.grade if faithful else None,
+                share=faithful.share if faithful else None,
+                share_low=faithful.share_low if faithful else None,
+                share_high=faithful.share_high if faithful else None,
+                interpretability=readable.grade if readable else None,
+                values=found.get(explanation, {}),
+            )
         )
-        for explanation in explanations
-    ]
+    return rows
 
 
-def _value(report: Report, verdict: Verdict, row: VerdictRow) -> Value:
+def _value(report: Report, explanation: str, row: VerdictRow) -> Value:
     wanted = (row.metric, row.measure, row.reference, "all")
     summary = next(
         s
         for s in report.summaries
-        if (s.metric, s.measure, s.reference, s.group) == wanted
-        and s.explanation in (verdict.explanation, None)
+        if (s.metric, s.measure, s.reference, s.group) == wanted and s.explanation in (explanation, None)
     )
     return Value(
         mean=summary.mean,

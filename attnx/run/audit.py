@@ -27,7 +27,7 @@ from .evaluation_mode import evaluating
 from .global_state import import_components, standard_state
 from .measuring.attribution import Named, trace_of
 from .measuring.measurement import observe
-from .measuring.splits import Split, batches
+from .measuring.splits import Split, batches, donors_of
 from .training.models import TrainedModels
 
 KNOWS = 0.9  # the least accuracy of a model used in the audit, also without other units
@@ -112,7 +112,7 @@ class _Bench:
         )
         observation = observe(
             model,
-            Split(model, self.models.data.test, self.models.device),
+            Split(model, self.models.data.test, self.models.device, donors_of(self.models.data)),
             replace(plan.tests, explanations=explanations, baselines=()).map(Named.of),
             seed=seed,
             progress=self.models.progress,

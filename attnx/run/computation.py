@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -14,8 +14,10 @@ from ..request.plan import Plan
 from ..results.example_collection import gather
 from ..results.judgement.cautions import cautions, no_attention, notices_of
 from ..results.judgement.constant_answer import useless_model
+from ..results.judgement.families import evidence_by_family
+from ..results.judgement.predicates import UNCHANGED
 from ..results.judgement.records import UnitName
-from ..results.judgement.verdict import judge
+from ..results.judgement.verdict import About, judge
 from ..results.observations import SeedResult
 from ..results.provenance import ComponentUsed, Provenance, SampleUsed
 from ..results.report import Caution, Report
@@ -30,9 +32,17 @@ from .global_state import import_components, standard_state
 from .measuring.attribution import Named
 from .measuring.drawing_data import collect_drawing_data
 from .measuring.measurement import check_classes
-from .measuring.sample import SEED, draw_sample, expensive_metrics, observe_with_sample
+from .measuring.parameter_reset import reset_similarity
+from .measuring.sample import (
+    SEED,
+    Array,
+    draw_sample,
+    expensive_metrics,
+    observe_with_sample,
+    units_at_once,
+)
 from .measuring.score_keeper import ScoreKeeper
-from .measuring.splits import Split
+from .measuring.splits import Split, donors_of
 from .measuring.time_estimate import announce_duration
 from .plugin_errors import errors_of
 from .training.loop import Trainer, train
@@ -62,7 +72,7 @@ def compute_report(
     with clock("data"), errors_of(plan.task.title):
         data = data_cache.load(plan, source)
     tests = plan.tests.map(Named.of)
-    tested = (*tests.explanations, *tests.references)
+    tested = (*tests.explanations, *tests.references, *tests.alternatives)
     for named in tested:
         named.component.check(data.test)
     models = TrainedModels(data, device, weights, progress, trainer)
@@ -76,11 +86,12 @@ def compute_report(
     if into is not None:
         columns = sum(len(named.component.measures) for named in tests.metrics) * len(tests.explanations)
         check_run_space(into, data, keep, seeds=len(plan.spec.seeds), methods=len(shown), measures=columns)
-    rows = draw_sample(tests, data.test, plan.spec.sample)
+    rows: Array | None = None
     results: list[SeedResult] = []
     if run_workers:
         with clock("training"), errors_of(plan.model.title):
             run_workers.train(plan, models)
+    reset: dict[str, float] = {}
     hashes: dict[int, str] = {}
     names: dict[int, str] = {}
     drawn: dict[str, Mapping[str, DrawingData]] = {}
@@ -91,9 +102,10 @@ def compute_report(
         if nameable and plan.names_weights:
             names[seed] = models.name(plan, seed)
         with clock("measuring"), errors_of(plan.model.title):
-            split = Split(model, data.test, device)
+            split = Split(model, data.test, device, donors_of(data))
             check_classes(model, split, data.label_names, plan.model.title)
-            if not results:
+            if not results:  # all seeds have models of the same size, and are measured on the same sample
+                rows = draw_sample(tests, data.test, plan.spec.sample, units_at_once(model))
                 announce_duration(tests, model, split, rows, len(plan.spec.seeds), progress)
             observation = observe_with_sample(
                 model,
@@ -108,6 +120,9 @@ def compute_report(
                 measure_split=run_workers.measure_split(plan, models, seed, name) if run_workers else None,
             )
         results.append(SeedResult(seed, record, observation))
+        if len(results) == 1 and any(named.component.joint for named in tests.metrics):
+            with clock("measuring"), errors_of(plan.model.title):
+                reset = reset_similarity(model, split, tests.explanations, seed)
         if keep == "all" and len(results) == 1:
             with clock("drawings"):
                 drawn = collect_drawing_data(model, data, plan.drawings, device)
@@ -117,14 +132,22 @@ def compute_report(
         baselines = [part.label for part in plan.tests.baselines]
         found = summaries(results, asked, baselines, data.label_names)
         useless = useless_model(results, data)
-        verdicts = judge(
-            results,
-            asked,
+        cost = costs(results)
+        about = About(
             own=plan.own,
             random=plan.chance,
+            unit=unit,
             inversions=plan.inversions,
             useless=useless,
-            unit=unit,
+            passes={one.method: one.passes for one in cost},
+            signed=signed_methods(results),
+            classless=[one.label for one in tested if one.component.target_use == "ignored"],
+            repairs=plan.repairs,
+            unchanged={name: similar for name, similar in reset.items() if similar >= UNCHANGED},
+        )
+        judged = judge(results, asked, about)
+        evidence = evidence_by_family(
+            results, asked, own=plan.own, random=plan.chance, inversions=plan.inversions, unit=unit
         )
     report = Report(
         fingerprint=name,
@@ -143,10 +166,13 @@ def compute_report(
         sample=None
         if rows is None
         else SampleUsed(examples=len(rows), of=len(data.test), seed=SEED, metrics=expensive_metrics(tests)),
-        verdicts=verdicts,
+        verdicts=judged.verdicts,
+        ranking=judged.ranking,
+        reset=reset,
+        evidence=evidence,
         summaries=found,
         curves=curves(results, asked, plan.own),
-        costs=costs(results),
+        costs=cost,
         warnings=(
             *_without_attention(plan),
             *notices_of("data", data.notices),
@@ -158,6 +184,15 @@ def compute_report(
         seconds={stage: round(seconds, 3) for stage, seconds in clock.seconds.items()},
     )
     return report.with_examples(gather(results, data, asked, drawn) if keep != "none" else None)
+
+
+def signed_methods(results: Sequence[SeedResult]) -> dict[str, bool]:
+    """Which importance methods gave some unit a negative score."""
+    found: dict[str, bool] = {}
+    for result in results:
+        for name, traits in result.observation.traits.items():
+            found[name] = found.get(name, False) or traits.signed
+    return found
 
 
 def followed_metrics(plan: Plan) -> list[Named]:

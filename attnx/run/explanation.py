@@ -19,7 +19,7 @@ from .evaluation_mode import evaluating
 from .explained_classes import ExplainedClass
 from .global_state import standard_state
 from .measuring.attribution import Named, trace_of
-from .measuring.measurement import Pairing, answer_tensors, evidence_of, pairings, scores_of
+from .measuring.measurement import Pairing, answers_of_batch, pairings, scores_of
 from .measuring.output_checks import check_trace
 from .measuring.score_keeper import by_unit, probabilities_without
 from .measuring.splits import Split, batches
@@ -62,7 +62,7 @@ def explain_examples(
     Batches are those of an evaluation, so a text has the same scores alone and among others.
     """
     split = texts.split
-    corpus = Corpus(unit_counts=split.unit_counts)
+    corpus = split.corpus
     found: dict[int, Explanation] = {}
     with progress.stage("explaining", len(split)) as step, evaluating(model):
         for rows, batch in batches(split):
@@ -96,11 +96,9 @@ def _compute(
             for named in tests.methods
         }
     deletions.recalls = True  # from here on outputs are not computed twice, as in an evaluation
-    answers = []
-    for metric, explanation, reference in pairings(tests):
-        evidence = evidence_of(model, trace, seed, metric, explanation, reference, importances)
-        (values, *_), _ = answer_tensors(metric, evidence, corpus)
-        answers.append(((metric, explanation, reference), values))
+    pairs = pairings(tests)
+    answered = answers_of_batch(pairs, model, trace, seed, importances, corpus)
+    answers = [(pair, values) for pair, ((values, *_), _) in zip(pairs, answered, strict=True)]
     scores = {named.label: by_unit(importances[named.label].values, trace.batch) for named in tests.methods}
     return _OfClass(target, scores, tuple(answers))
 

@@ -28,7 +28,7 @@ from .data_cache import load_data_of
 from .evaluation_mode import evaluating
 from .measuring.attribution import Named, trace_of
 from .measuring.measurement import observe
-from .measuring.splits import Split, batches
+from .measuring.splits import Split, batches, donors_of
 from .published_values import published_value
 from .training.loop import Objective, Trainer, train
 from .training.models import TrainedModels, seeded
@@ -227,7 +227,7 @@ class Lab:
         )
         return observe(
             model,
-            Split(model, self.data.test, self._device),
+            Split(model, self.data.test, self._device, donors_of(self.data)),
             tests.map(Named.of),
             seed=seed,
             progress=self._progress,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -11,6 +12,7 @@ from torch import Tensor
 
 from ..errors import PluginError
 from .batches import Trace
+from .examples import Example
 
 if TYPE_CHECKING:
     from ..formulas.randomness import Randomness
@@ -30,6 +32,18 @@ Family = Literal[
 Passes = float | Literal["units"]  # passes through the model for one example; "units": one for each unit
 DrawingData = np.ndarray[Any, Any] | tuple[str, ...]  # what a drawing stores: numbers, or texts
 Sees = Literal["units", "hidden states", "attention layer", "scores", "rationale"]  # what a metric looks at
+RemovalName = Literal["delete", "replace"]  # the example gets shorter, or other units stand in
+Question = Literal["comprehensiveness", "sufficiency"]  # does removing matter, is keeping enough
+Order = Literal[
+    "explanation",  # units in the order of the explanation
+    "random",  # the mean over random orders
+    "search",  # the best order that a search found
+    "delete-search",  # the best order that a search under deletion found
+    "worst",  # the worst order found
+    "signed",  # the explanation's sizes with the signs of leave-one-out
+    "random-signed",  # the mean over random sizes with the same signs
+]
+TestSetting = Literal["all", "small sets", "large sets", "first draws", "last draws"]  # of the removal test
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +57,7 @@ class Importance:
         seconds: how long it took.
         passes: how many examples were sent through the model.
         on_cpu: whether it was computed on the CPU although the model is on another device.
+        signed: whether the method declares that a negative score speaks against the class.
     """
 
     method: str
@@ -51,6 +66,7 @@ class Importance:
     seconds: float = 0.0
     passes: int = 0
     on_cpu: bool = False
+    signed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +96,24 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
+class RemovalColumn:
+    """What a measure of the removal test is about: the verdict on faithfulness is made of these.
+
+    Attributes:
+        removal: how units are removed.
+        order: in which order units are removed and kept; None for the disturbance, which is how far removing
+            random units moves the output.
+        question: which of the two questions; None for both together, comprehensiveness − sufficiency.
+        setting: which part of the test; "all" for the whole.
+    """
+
+    removal: RemovalName
+    order: Order | None
+    question: Question | None = None
+    setting: TestSetting = "all"
+
+
+@dataclass(frozen=True, slots=True)
 class Measure:
     """One number that a metric gives for every example.
 
@@ -90,6 +124,8 @@ class Measure:
         best: the best attainable value, if it is not the bound on the better side.
         easier: which way is easier to read for a person, if neither way is more faithful.
         midpoint: the value that is neither good nor bad, if there is no random baseline for it.
+        column: what it is in the removal test, for the metric that decides about faithfulness.
+        shown: whether tables and pages show it; False for what only the verdict is computed from.
     """
 
     name: str
@@ -98,6 +134,8 @@ class Measure:
     best: float | None = None
     easier: Direction = "none"
     midpoint: float | None = None
+    column: RemovalColumn | None = None
+    shown: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +171,30 @@ class Corpus:
 
     Attributes:
         unit_counts: how many units every example has [N].
+        donors: training examples whose units can stand in for others; the same for every batch.
     """
 
     unit_counts: Tensor
+    donors: tuple[Example, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class JointEvidence:
+    """What a metric of all explanations together may use: one batch with its explanations, and the model.
+
+    Attributes:
+        trace: the forward pass of the model on the batch.
+        explanations: the explanations that are measured, by name.
+        model: the model, to run it again.
+        random: random numbers that belong to the examples, not to their place in the batch.
+        corpus: what is known about the whole split.
+    """
+
+    trace: Trace
+    explanations: Mapping[str, Importance]
+    model: Model
+    random: Randomness
+    corpus: Corpus
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,18 +96,18 @@ def study_page(report: StudyReport) -> str:
 
 def sweep_page(report: SweepReport) -> str:
     """Every cell of a sweep with its verdicts and measures, then the cells without a result."""
-    from ..results.judgement.wording import STATUS_IN_WORDS
+    from ..results.judgement.wording import GRADE_WORDS, percent
 
     measures = report.measures
-    head = ["cell", "explanation", "accuracy", "faithful", "readable", *measures.values()]
+    head = ["cell", "explanation", "accuracy", "share", "faithful", "marked", *measures.values()]
     rows = []
     for row in report.rows:
-        statuses = (row.faithfulness, row.interpretability)
+        grades = (row.faithfulness, row.interpretability)
         values = (row.values.get(name) for name in measures)
         rows.append(
             (
-                *(report.apart(row), row.explanation, format_number(row.accuracy)),
-                *(STATUS_IN_WORDS[status] if status else "–" for status in statuses),
+                *(report.apart(row), row.explanation, format_number(row.accuracy), percent(row.share)),
+                *(GRADE_WORDS[grade] if grade else "–" for grade in grades),
                 *(format_number(value.mean) if value else "–" for value in values),
             )
         )
@@ -198,11 +198,12 @@ def _warnings(report: Report | StudyReport) -> list[str]:
 
 
 def _verdicts(report: Report) -> list[str]:
-    """The verdicts in words, headings first."""
+    """The verdicts in words, the ranking, and the evidence of every family."""
     from ..results.judgement.wording import (
+        GRADE_WORDS,
         STATUS_IN_WORDS,
-        evidence,
-        grade,
+        grade_in_words,
+        percent,
         question,
         row_in_words,
         sees_in_words,
@@ -211,16 +212,35 @@ def _verdicts(report: Report) -> list[str]:
 
     lines = ["## Verdict", ""] if report.verdicts else []
     for v in report.verdicts:
-        if v.family is None:
-            said = markdown(evidence(v, report.verdicts))
-            lines += [f"**{markdown(question(v))} {grade(v)}:** {said}.", ""]
-            continue
-        lines += [f"- {v.family}: **{STATUS_IN_WORDS[v.status]}**, {markdown(v.says)}", ""]
+        said = f"**{markdown(question(v, report.unit))} {grade_in_words(v).capitalize()}.**"
+        lines += [f"{said} {markdown(v.sentence)}", ""]
+    if report.ranking:
+        rows = [
+            (
+                one.explanation,
+                percent(one.share),
+                f"[{percent(one.low)}, {percent(one.high)}]",
+                GRADE_WORDS[one.grade],
+                str(one.group),
+                "–" if one.passes is None else f"{one.passes:.0f}",
+                "yes" if one.signed else "no",
+            )
+            for one in report.ranking
+        ]
+        head = ["explanation", "share", "95 % interval", "grade", "group", "passes", "signed"]
+        lines += ["## Ranking", "", *table(head, rows), ""]
+    lines += ["## Other evidence", ""] if report.evidence else []
+    for found in report.evidence:
+        title = f"{found.explanation}, {found.family}"
+        lines += [
+            f"- {markdown(title)}: **{STATUS_IN_WORDS[found.status]}**, {markdown(found.clause.text)}",
+            "",
+        ]
         lines += [
             f"    - {markdown(row_in_words(row))} (this test {sees_in_words(row.sees, report.unit)})"
-            for row in v.rows
+            for row in found.rows
         ]
-        lines += [f"    - {markdown(line)}" for line in yardsticks(report) if v.family == "agreement"]
+        lines += [f"    - {markdown(line)}" for line in yardsticks(report, found)]
         lines += [""]
     return lines
 

@@ -15,7 +15,7 @@ class ImportanceEntropy(Metric):
 
     family = "shape"
     sees = "scores"
-    measures = (Measure("importance-entropy", "none", (0, 1), easier="down"),)
+    measures = (Measure("importance-entropy", "none", (0, 1)),)
 
     def __call__(self, evidence: Evidence) -> Tensor:
         share = shares(evidence.explanation.values)  # [B, L], NaN where all scores are 0

@@ -16,6 +16,17 @@ def attnx_tasks() -> list[Card]:
              options="attnx_audit.options:PronounsOptions", recommends=("bilstm-add",), citation=PRUTHI),
         Card("planted-distractors", "attnx_audit.distractors:PlantedDistractors",
              options="attnx_audit.options:DistractorsOptions", recommends=("bilstm-add",)),
+        Card("planted-rules", "attnx_audit.rule_texts:PlantedRules",
+             options="attnx_audit.options:RulesOptions", recommends=("bilstm-add",)),
+    ]  # fmt: skip
+
+
+@hookimpl
+def attnx_models() -> list[Card]:
+    """A model whose rule is known exactly."""
+    return [
+        Card("rule-reader", "attnx_audit.rule_reader:RuleReader",
+             options="attnx_audit.options:RuleReaderOptions"),
     ]  # fmt: skip
 
 

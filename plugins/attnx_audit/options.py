@@ -44,6 +44,27 @@ class DistractorsOptions(PlantedOptions):
     )
 
 
+Rule = Literal[
+    "one-word", "copies", "and", "xor", "order", "negation", "place", "shortened", "balance", "length"
+]
+
+
+class RulesOptions(Options):
+    """Options of `planted-rules`."""
+
+    rule: Rule = Field("one-word", description="what decides the label")
+    train: int = Field(1000, ge=2, description="training texts")
+    dev: int = Field(200, ge=2, description="texts for model selection")
+    test: int = Field(300, ge=2, description="test texts")
+    seed: int = Field(0, ge=0, description="seed of the data; the seeds of a run are for training")
+
+
+class RuleReaderOptions(Options):
+    """Options of `rule-reader`."""
+
+    rule: Rule = Field("one-word", description="the rule of the texts, as in planted-rules")
+
+
 class PartlyOracleOptions(Options):
     """Options of `partly-oracle`."""
 

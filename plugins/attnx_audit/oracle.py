@@ -43,6 +43,7 @@ class NegatedOracle(ImportanceMethod):
 
     needs = ("rationale",)
     target_use = "ignored"
+    signed = True
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         batch = trace.batch

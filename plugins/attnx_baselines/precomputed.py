@@ -29,6 +29,7 @@ class Precomputed(ImportanceMethod):
         scores = read_scores(options.file)
         sizes = np.array([len(values) for values in scores.values()])
         self._flat: np.ndarray[Any, Any] = np.concatenate([*scores.values(), [0.0]])  # 0 for no unit
+        self.signed = bool((self._flat < 0).any())
         self._rows = {id_: row for row, id_ in enumerate(scores)}
         self._sizes = sizes
         self._starts = sizes.cumsum() - sizes

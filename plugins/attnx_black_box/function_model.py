@@ -18,7 +18,7 @@ TOLERANCE = 1e-3  # of a sum of probabilities
 
 
 class FunctionModel(nn.Module):
-    """A function from texts to class probabilities; words are deleted from the text itself.
+    """A function from texts to class probabilities; words are deleted or replaced in the text itself.
 
     It shows neither attention nor gradients. An embedding of 0 stands for a word that is deleted, so that
     methods that put zeros in the place of words (LIME, SHAP, ablation) delete them too.
@@ -30,6 +30,7 @@ class FunctionModel(nn.Module):
     def __init__(self, function: Function, classes: Sequence[str] | None = None) -> None:
         super().__init__()
         self.function = function
+        self.number_of: dict[str, int] = {}  # every word that was encoded, in the order of first use
         self.classes = None if classes is None else tuple(classes)
         if classes is not None:
             self.provides = (*self.provides, "own-classes")
@@ -38,19 +39,23 @@ class FunctionModel(nn.Module):
         return self.classes or data.label_names
 
     def encode(self, examples: Sequence[Example]) -> Batch:
-        lengths = torch.tensor([len(example.units) for example in examples])
-        columns = torch.arange(int(lengths.max()))  # [L]
-        mask = columns < lengths[:, None]  # [B, L]
-        index = torch.where(mask, columns, -1)
-        return Batch.collate(examples, inputs=index, mask=mask, unit_index=index, lengths=lengths)
+        for example in examples:
+            for word in example.units:
+                self.number_of.setdefault(word, len(self.number_of))
+        return Batch.padded(examples, [[self.number_of[word] for word in e.units] for e in examples])
 
     def embed(self, batch: Batch) -> Tensor:
         return batch.mask.float()[..., None]  # [B, L, 1]: 1 where a word is there
 
     def run(self, batch: Batch, embeddings: Tensor, *, attention: Tensor | None = None) -> Trace:
         there = batch.mask & (embeddings[..., 0] != 0)  # [B, L]
-        kept = [index[present].tolist() for index, present in zip(batch.unit_index, there, strict=True)]
-        texts = [text_of(example, words) for example, words in zip(batch.examples, kept, strict=True)]
+        words = list(self.number_of)
+        texts = []
+        for example, index, inputs, present in zip(
+            batch.examples, batch.unit_index, batch.inputs, there, strict=True
+        ):
+            numbers = inputs[present].tolist()
+            texts.append(text_of(example, index[present].tolist(), [words[number] for number in numbers]))
         return Trace.of(batch, embeddings, self._probabilities(texts).log().to(embeddings))
 
     def _probabilities(self, texts: Sequence[str]) -> Tensor:

@@ -1,4 +1,4 @@
-"""A text with some of its words."""
+"""A text with some of its words, or with other words in their places."""
 
 from __future__ import annotations
 
@@ -7,21 +7,22 @@ from collections.abc import Sequence
 from attnx.plugin import Example
 
 
-def text_of(example: Example, words: Sequence[int]) -> str:
-    """The text of an example with these of its words alone, in their order.
+def text_of(example: Example, places: Sequence[int], words: Sequence[str]) -> str:
+    """The text of an example with these places of its words alone, in their order, and a word at each.
 
-    All words give the text as it was written. The space before a word stays where the word before it does.
+    All words in their own places give the text as it was written. The space before a word stays where the
+    word before it does.
     """
     if example.text is None or example.starts is None:
-        return " ".join(example.units[word] for word in words)
-    if len(words) == len(example.units):
+        return " ".join(words)
+    if len(places) == len(example.units) and tuple(words) == example.units:
         return example.text
     ends = [start + len(unit) for start, unit in zip(example.starts, example.units, strict=True)]
     parts: list[str] = []
     before = -1
-    for word in words:
+    for place, word in zip(places, words, strict=True):
         if parts:
-            parts.append(example.text[ends[before] : example.starts[word]] if before == word - 1 else " ")
-        parts.append(example.units[word])
-        before = word
+            parts.append(example.text[ends[before] : example.starts[place]] if before == place - 1 else " ")
+        parts.append(word)
+        before = place
     return "".join(parts)

@@ -32,6 +32,7 @@ class DeepLift(ImportanceMethod):
     def __init__(self, options: DeepLiftOptions) -> None:
         self.options = options
         self.target_use = options.target_use
+        self.signed = not options.absolute
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         output = Output(model, trace, target, "logit", hold_attention=True)

@@ -23,6 +23,7 @@ class GradientShap(ImportanceMethod):
     def __init__(self, options: GradientShapOptions) -> None:
         self.options = options
         self.target_use = options.target_use
+        self.signed = not options.absolute
         self.passes = 3 * options.samples  # forward and backward
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:

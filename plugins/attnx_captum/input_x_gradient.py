@@ -21,6 +21,7 @@ class InputXGradient(ImportanceMethod):
     def __init__(self, options: OutputOptions) -> None:
         self.options = options
         self.target_use = options.target_use
+        self.signed = not options.absolute
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         output = Output(model, trace, target, self.options.of)

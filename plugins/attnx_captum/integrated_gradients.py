@@ -23,6 +23,7 @@ class IntegratedGradients(ImportanceMethod):
     def __init__(self, options: IntegratedGradientsOptions) -> None:
         self.options = options
         self.target_use = options.target_use
+        self.signed = not options.absolute
         self.passes = 3 * options.steps  # forward and backward
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:

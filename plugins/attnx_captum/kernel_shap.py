@@ -24,6 +24,7 @@ class KernelShap(ImportanceMethod):
     def __init__(self, options: KernelShapOptions) -> None:
         self.options = options
         self.target_use = options.target_use
+        self.signed = not options.absolute
         self.passes = options.samples
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:

@@ -22,6 +22,7 @@ class Lime(ImportanceMethod):
     def __init__(self, options: LimeOptions) -> None:
         self.options = options
         self.target_use = options.target_use
+        self.signed = not options.absolute
         self.passes = options.samples
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:

@@ -4,6 +4,7 @@ from attnx.plugin import Card, hookimpl
 
 MEISTER = 'Meister, Lazov, Augenstein and Cotterell, "Is Sparse Attention more Interpretable?", ACL 2021'
 JAIN = 'Jain and Wallace, "Attention is not Explanation", NAACL 2019'
+EDIN = 'Edin et al., "Normalized AOPC", 2024 (best and worst orders); the rest is defined here'
 DEYOUNG = 'DeYoung et al., "ERASER: A Benchmark to Evaluate Rationalized NLP Models", ACL 2020'
 
 
@@ -23,6 +24,8 @@ def attnx_importances() -> list[Card]:
 def attnx_metrics() -> list[Card]:
     """How much the model's output depends on the explanation's top units."""
     return [
+        Card("faithfulness", "attnx_erasure.faithfulness:Faithfulness",
+             options="attnx_erasure.options:FaithfulnessOptions", plain=True, citation=EDIN),
         Card("comprehensiveness", "attnx_erasure.comprehensiveness:Comprehensiveness",
              options="attnx_erasure.options:ErasureCurveOptions", plain=True, citation=DEYOUNG),
         Card("sufficiency", "attnx_erasure.sufficiency:Sufficiency",

@@ -11,13 +11,18 @@ from .backgrounds import probabilities_over_backgrounds
 ROUNDING = 1e-9  # 7 % of 100 is 7 in spite of floating-point rounding
 
 
+def set_sizes(mask: Tensor, bins: tuple[float, ...]) -> Tensor:
+    """Return [B, T] ⌈share·n⌉, at least 1, for every share in percent of the n units on the mask [B, L]."""
+    units = mask.sum(1)  # [B]
+    share = torch.tensor(bins, dtype=torch.float64, device=units.device) / 100  # [T]
+    return (units[:, None] * share - ROUNDING).ceil().clamp_min(1).long()
+
+
 def taken(evidence: Evidence, bins: tuple[float, ...]) -> Tensor:
     """Return [B, T, L] the top ⌈share·n⌉ units of the explanation for every share in percent."""
-    units = evidence.trace.batch.mask.sum(1)  # [B]
-    share = torch.tensor(bins, dtype=torch.float64, device=units.device) / 100  # [T]
-    counts = (units[:, None] * share - ROUNDING).ceil().clamp_min(1)  # [B, T]
-    mask = evidence.trace.batch.mask[:, None]
-    return (ranked(evidence).argsort(1)[:, None] < counts[..., None]) & mask
+    mask = evidence.trace.batch.mask
+    sizes = set_sizes(mask, bins)
+    return (ranked(evidence).argsort(1)[:, None] < sizes[..., None]) & mask[:, None]
 
 
 def probability_falls(evidence: Evidence, deleted: Tensor, draws: int = 0) -> Tensor:

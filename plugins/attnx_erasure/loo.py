@@ -17,13 +17,13 @@ from .replacement import logits_replacing_each
 class LeaveOneOut(ImportanceMethod):
     """Change of the output when one unit is left out and the model runs again (leave-one-out).
 
-    The score of unit i (a word, an image patch, ...) is |p_ŷ − p_ŷ,−i| / Σ_k |p_ŷ − p_ŷ,−k|, where p_−i
-    is the output without it; of=average takes the mean of |p_c − p_c,−i| over all classes c, as Jain and
-    Wallace do. variant says what takes the place of the unit: nothing (delete), a baseline embedding
-    (mask), or random background units (background), over which p_−i is averaged. Scores are at least 0;
-    higher is more important. signed=true keeps the sign of p_ŷ − p_ŷ,−i. The only unit of an example gets
-    0, because there is no output without it. Costs one forward pass per unit. If two units carry the same
-    information, deleting one of them changes little, so both score low.
+    The score of unit i (a word, an image patch, ...) is (p_ŷ − p_ŷ,−i) / Σ_k |p_ŷ − p_ŷ,−k|, where p_−i
+    is the output without it: above 0 if the unit speaks for the class, below 0 if it speaks against it.
+    signed=false takes the absolute value; of=average takes the mean of |p_c − p_c,−i| over all classes c,
+    as Jain and Wallace do. variant says what takes the place of the unit: nothing (delete), a baseline
+    embedding (mask), or random background units (background), over which p_−i is averaged. The only unit
+    of an example gets 0, because there is no output without it. Costs one forward pass per unit. If two
+    units carry the same information, deleting one of them changes little, so both score low.
     """
 
     needs = ("deletion",)
@@ -32,13 +32,14 @@ class LeaveOneOut(ImportanceMethod):
     def __init__(self, options: LeaveOneOutOptions) -> None:
         self.options = options
         self.target_use = options.target_use
+        self.signed = options.has_signs
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         logits = trace.logits
         if self.options.variant == "background":  # whose outputs are means of probabilities
             logits = logits.double().log_softmax(-1)
         without = self._logits(model, trace, random)
-        change = change_of_output(logits, without, signed=self.options.signed)  # [B, L, C]
+        change = change_of_output(logits, without, signed=self.options.has_signs)  # [B, L, C]
         if self.options.of == "average":
             values = change.mean(-1)  # [B, L]
         else:

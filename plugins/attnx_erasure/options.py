@@ -24,8 +24,10 @@ class LeaveOneOutOptions(Options):
     of: Literal["target", "average"] = Field(
         "target", description="change in probability of the explained class, or averaged over all classes"
     )
-    signed: bool = Field(
-        False, description="keep the sign: above 0 if the class is less probable without the unit"
+    signed: bool | None = Field(
+        None,
+        description="keep the sign: above 0 if the class is less probable without the unit; by default for "
+        "of=target",
     )
     normalise: bool = Field(True, description="divide by the sum of absolute values over units")
 
@@ -40,11 +42,16 @@ class LeaveOneOutOptions(Options):
         return ("backgrounds",) if self.variant == "background" else ()
 
     @property
+    def has_signs(self) -> bool:
+        """Whether scores keep their sign, where that was not said."""
+        return self.of == "target" if self.signed is None else self.signed
+
+    @property
     def target_use(self) -> TargetUse:
         """Linear in p with the sign alone; without it a size, or the mean over all classes."""
         if self.of == "average":
             return "ignored"
-        return "linear" if self.signed and not self.normalise else "read"
+        return "linear" if self.has_signs and not self.normalise else "read"
 
 
 class HiddenLeaveOneOutOptions(Options):
@@ -67,8 +74,18 @@ def _rising(bins: tuple[float, ...]) -> tuple[float, ...]:
     return bins
 
 
+RemovalName = Literal["delete", "replace"]  # as in attnx.plugin, which imports torch
 Share = Annotated[float, Field(gt=0, le=100)]
 Bins = Annotated[tuple[Share, ...], Field(min_length=1), AfterValidator(_rising)]
+
+
+def _delete_first(removals: tuple[RemovalName, ...]) -> tuple[RemovalName, ...]:
+    if removals not in (("delete",), ("delete", "replace")):
+        raise ValueError("give delete, or delete+replace")
+    return removals
+
+
+Removals = Annotated[tuple[RemovalName, ...], AfterValidator(_delete_first)]
 
 
 class ErasureCurveOptions(Options):
@@ -83,3 +100,16 @@ class ErasureCurveOptions(Options):
     @property
     def also_needs(self) -> tuple[str, ...]:
         return ("backgrounds",) if self.variant == "background" else ()
+
+
+class FaithfulnessOptions(Options):
+    """Options of `faithfulness`."""
+
+    bins: Bins = Field(
+        (1, 5, 10, 20, 50), description="shares of units in percent that are removed or kept, joined by +"
+    )
+    removals: Removals = Field(
+        ("delete", "replace"), description="how units are removed, joined by +: delete, or delete+replace"
+    )
+    draws: int = Field(2, ge=1, le=20, description="random replacements to average over")
+    orders: int = Field(4, ge=2, le=50, description="random orders to average over")

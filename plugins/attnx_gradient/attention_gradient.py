@@ -17,6 +17,7 @@ class AttentionGradient(ImportanceMethod):
     """
 
     needs = ("gradient", "reattend")
+    signed = True
 
     def __init__(self, options: AttentionGradientOptions) -> None:
         self.options = options

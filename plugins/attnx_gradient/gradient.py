@@ -25,6 +25,7 @@ class Gradient(ImportanceMethod):
     def __init__(self, options: GradientOptions) -> None:
         self.options = options
         self.target_use = options.target_use
+        self.signed = options.reduce == "signed"
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         embeddings = trace.embeddings.detach().requires_grad_()  # [B, L, E]

@@ -30,7 +30,7 @@ class Guided(nn.Module):
         self.projection: AttentionProjection = guide.projection
 
     @classmethod
-    def build(cls, data: TaskData, projection: AttentionProjection, options: Any) -> Self:  # noqa: ARG003
+    def build(cls, data: TaskData, projection: AttentionProjection, options: Any) -> Self:
         raise UsageError("A guided model is made of two models, not built from options.")
 
     def _apply(self, fn: Any, recurse: bool = True) -> Self:

@@ -7,11 +7,12 @@ PANDEY = 'Pandey, Vashisht and Ramaswamy, "On the Interpretability of Attention 
 
 @hookimpl
 def attnx_metrics() -> list[Card]:
-    """Three measures of sparsity; none of them means that sparse is better."""
+    """Measures of sparsity; none of them means that sparse is better."""
     return [
         Card("nnz", "attnx_shape.nnz:Nnz",
-             options="attnx_shape.options:NnzOptions", plain=True, citation=PANDEY),
+             options="attnx_shape.options:NnzOptions", citation=PANDEY),
+        Card("mass", "attnx_shape.mass:Mass", options="attnx_shape.options:MassOptions", plain=True),
         Card("simplex-distance", "attnx_shape.simplex_distance:SimplexDistance", citation=PANDEY),
         Card("entropy", "attnx_shape.entropy:Entropy",
-             options="attnx_shape.options:EntropyOptions", plain=True, citation=PANDEY),
+             options="attnx_shape.options:EntropyOptions", citation=PANDEY),
     ]  # fmt: skip

@@ -19,7 +19,7 @@ class Entropy(Metric):
 
     family = "shape"
     sees = "scores"
-    measures = (Measure("entropy", "none", (0, math.inf), easier="down"),)
+    measures = (Measure("entropy", "none", (0, math.inf)),)
 
     def __init__(self, options: EntropyOptions) -> None:
         self.nats = math.log(2) if options.unit == "bits" else 1.0

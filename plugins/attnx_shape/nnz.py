@@ -22,7 +22,7 @@ class Nnz(Metric):
 
     def __init__(self, options: NnzOptions) -> None:
         self.options = options
-        self.measures = (Measure("nnz", "none", (0, 1 if options.fraction else math.inf), easier="down"),)
+        self.measures = (Measure("nnz", "none", (0, 1 if options.fraction else math.inf)),)
 
     def __call__(self, evidence: Evidence) -> Tensor:
         a = shares(evidence.explanation.values)  # [B, L]

@@ -14,6 +14,12 @@ class NnzOptions(Options):
     fraction: bool = Field(False, description="divide the count by the number of units")
 
 
+class MassOptions(Options):
+    """Options of `mass`."""
+
+    mass: float = Field(0.8, gt=0, le=1, description="share of the total that the units must hold")
+
+
 class EntropyOptions(Options):
     """Options of `entropy`."""
 

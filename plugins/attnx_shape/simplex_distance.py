@@ -16,7 +16,7 @@ class SimplexDistance(Metric):
 
     family = "shape"
     sees = "scores"
-    measures = (Measure("simplex-distance", "none", (0, 1), easier="down"),)
+    measures = (Measure("simplex-distance", "none", (0, 1)),)
 
     def __call__(self, evidence: Evidence) -> Tensor:
         a = shares(evidence.explanation.values)  # [B, L]

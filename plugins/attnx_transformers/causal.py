@@ -40,7 +40,7 @@ class HfCausal(LayerReader):
     def build(
         cls,
         data: TaskData,
-        projection: AttentionProjection,  # noqa: ARG003 - its softmax is its own
+        projection: AttentionProjection,
         options: HfCausalOptions,
     ) -> Self:
         return cls(data, options)

@@ -51,7 +51,7 @@ class HfClassifier(LayerReader):
     def build(
         cls,
         data: TaskData,
-        projection: AttentionProjection,  # noqa: ARG003 - its softmax is its own
+        projection: AttentionProjection,
         options: HfClassifierOptions,
     ) -> Self:
         return cls(data, options)

@@ -128,8 +128,8 @@ def _of_scores(
             yield Caution(
                 kind="signed-scores",
                 about=(which, plain),
-                text=f"'{which}' has negative scores and '{plain}' has none: signed and unsigned rankings "
-                "are not comparable. Use absolute values where the method has that option",
+                text=f"'{which}' has signs and '{plain}' has none: their agreement is that of sizes "
+                "(absolute values)",
             )
     asked = dict.fromkeys(s.explanation for s in summaries if s.explanation)
     for name in asked:

@@ -1,8 +1,8 @@
-"""What a verdict is made of: clauses in words, and the rows of numbers behind them."""
+"""What a verdict is made of: grades, shares, clauses in words, and the rows of numbers behind them."""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 from ..formatting import Number
 from ..provenance import Record
@@ -10,15 +10,40 @@ from ..provenance import Record
 Heading = Literal["faithfulness", "interpretability"]
 Status = Literal["supported", "contradicted", "chance", "unknown"]
 UnitName = Literal["word", "unit"]  # what a reader calls a unit of the task
+Grade = Literal["misleading", "random", "weak", "partial", "good", "strong", "unknown"]
+
+# From the worst grade to the best; unknown has no place.
+GRADES: Final[tuple[Grade, ...]] = ("misleading", "random", "weak", "partial", "good", "strong")
+
+ClauseKind = Literal[
+    # of a heading
+    "no-verdict",  # the model is not worth explaining
+    "grade",  # how far the explanation gets, and between what
+    "not-tested",  # nothing in this run can answer
+    "nothing-to-rank",  # no order of units is better than a random one
+    "too-few",  # the interval is too wide
+    "one-question",  # only one of comprehensiveness and sufficiency is better than random
+    "removals-agree",
+    "removals-differ",
+    "settings-differ",  # a part of the test has the opposite sign
+    "no-class",  # its scores are the same whichever class is asked about
+    "no-sign",  # what its sizes are worth with the signs of leave-one-out
+    "not-of-this-model",  # its scores do not change when the parameters are reset
+    "seeds-agree",
+    "other-runs",  # what it says of other training runs
+    "repair",  # what helps
+    "use",  # which explanation to use
+    # of a family of evidence
+    "family",
+]
 
 
 class Clause(Record):
-    """What one family of evidence shows about an explanation, in words without numbers."""
+    """One statement about an explanation; `predicates` says when it is true."""
 
-    family: str | None  # None: it is about the model, whatever the explanation
-    status: Status
-    references: tuple[str, ...] = ()  # the methods that the text names
+    kind: ClauseKind
     text: str
+    references: tuple[str, ...] = ()  # the explanations that the text names
 
 
 class VerdictRow(Record):
@@ -29,52 +54,106 @@ class VerdictRow(Record):
     reference: str | None
     sees: str  # what the test can see
     mean: Number
-    random: Number  # the same measure of random scores, or the measure's midpoint
-    against: Literal["random", "midpoint"] = "random"  # which of the two
+    random: Number  # the same measure of random scores
     difference: Number  # paired, on the same examples
-    low: Number  # interval of the difference, corrected for the number of rows
+    low: Number  # 95 % interval of the difference
     high: Number
-    share: Number  # of the way from random scores to the best attainable
     n: int
     status: Status
-    decides: bool  # False: the audit on known truth does not trust it enough
+    trusted: bool  # False: the metric makes too many errors in the audit
+
+
+class FamilyEvidence(Record):
+    """What one family of metrics shows about an explanation; it is reported and decides nothing."""
+
+    heading: Heading
+    family: str
+    explanation: str
+    status: Status
+    clause: Clause
+    rows: tuple[VerdictRow, ...]
+
+
+class RemovalShare(Record):
+    """What one way of removing units says about an explanation."""
+
+    removal: Literal["delete", "replace"]
+    leads: bool  # removing random units this way disturbs the model less, so it answers
+    disturbance: Number  # how far removing random units moves the output
+    share: Number  # of the way from random to best
+    low: Number
+    high: Number
+    texts: int
+    comprehensiveness: Number
+    comprehensiveness_random: Number
+    comprehensiveness_share: Number  # of the way from random to the best found, of this question alone
+    sufficiency: Number
+    sufficiency_random: Number
+    sufficiency_share: Number
+
+
+class SignTest(Record):
+    """An explanation without signs, tested with the signs of leave-one-out."""
+
+    share: Number  # of the way from random to best that its sizes get with these signs
+    low: Number
+    high: Number
+    sizes: Number  # of the way from random sizes with the same signs to best
+    sizes_low: Number
+    sizes_high: Number
 
 
 class Verdict(Record):
-    """What the evidence shows about one explanation: one family of evidence, or a whole heading."""
+    """The answer about one explanation under one heading."""
 
     heading: Heading
-    family: str | None  # None: of the heading, which follows its most trusted family
     explanation: str
-    status: Status
-    clauses: tuple[Clause, ...]  # of a family one; of a heading first what decides, then what disagrees
-    rows: tuple[VerdictRow, ...]
+    grade: Grade
+    share: Number  # of the way from random to best; for interpretability to perfect
+    share_low: Number
+    share_high: Number
+    worst: Number = None  # the share of the worst order found, below 0
+    seeds: int = 1
+    agreeing_seeds: int = 0  # training seeds whose own share is on the same side of random
+    other_runs_low: Number = None  # interval of the mean share over other training runs, from five seeds on
+    other_runs_high: Number = None
+    removals: tuple[RemovalShare, ...] = ()  # the leading one first
+    signs: SignTest | None = None
+    measure: str | None = None  # of interpretability: the metric that answers
+    needed: int | None = None  # about how many texts would decide, where the grade is unknown
+    clauses: tuple[Clause, ...]
 
     @property
     def judged(self) -> bool:
         """False where there is no verdict because the model is not worth explaining."""
-        return self.clauses[0].family is not None
+        return self.clauses[0].kind != "no-verdict"
 
     @property
-    def says(self) -> str:
-        """The clauses as one sentence, without numbers and without a full stop."""
-        return self.sentence()
-
-    def sentence(self, number: str = "") -> str:
-        """The clauses as one sentence, with a number behind the first."""
-        first, *others = (clause.text for clause in self.clauses)
-        return f"{first}{number}" + (f"; but {', and '.join(others)}" if others else "")
+    def sentence(self) -> str:
+        """All clauses, as sentences."""
+        return " ".join(f"{clause.text[:1].upper()}{clause.text[1:]}." for clause in self.clauses)
 
     @property
     def reason(self) -> str:
-        """The clauses with the numbers of every row."""
-        from .wording import row_in_words
-
-        numbers = "; ".join(row_in_words(row) for row in self.rows)
-        return f"{self.says}: {numbers}" if numbers else self.says
+        """The same as `sentence`."""
+        return self.sentence
 
     def __str__(self) -> str:
-        from .wording import STATUS_IN_WORDS
+        from .wording import grade_in_words
 
-        of = self.family or self.heading
-        return f"{self.explanation}, {of}: {STATUS_IN_WORDS[self.status]}. {self.reason}."
+        return f"{self.explanation}, {self.heading}: {grade_in_words(self)}. {self.sentence}"
+
+
+class Ranked(Record):
+    """One explanation in the ranking of a run."""
+
+    explanation: str
+    grade: Grade
+    share: Number
+    low: Number
+    high: Number
+    passes: Number  # inputs that the model must process to explain one example
+    signed: bool  # some of its scores are negative
+    depends_on_class: bool  # scores are about the predicted class; otherwise the same for every class
+    group: int  # explanations of one group do not differ beyond noise from its first; 1 is the best
+    recommended: bool = False

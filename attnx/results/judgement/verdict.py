@@ -1,245 +1,247 @@
-"""From measures to a verdict: one rule for every metric, docs/verdict.md in words.
-
-A row is the paired difference of a metric's first measure with a better side between an explanation
-and random scores, on the same examples and seeds, with an interval corrected for the number of rows.
-Its size is the share of the way from random scores to the best attainable value.
-"""
+"""From measures to a verdict: one rule for every explanation, docs/verdict.md in words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, Literal
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
 
-from ...types import Direction, Family, Sees
-from ..observations import Measurement, SeedResult
-from ..statistics import mean_over_seeds, paired_interval
+from ...types import Order, Question, TestSetting
+from ..formatting import measure_name
+from ..observations import SeedResult
 from .constant_answer import UselessModel
-from .records import Clause, Heading, Status, UnitName, Verdict, VerdictRow
-from .wording import NO_VERDICT, clause
+from .families import TRUSTED, tested_measures
+from .grades import grade_of, needed_for, side_of
+from .ranking import ranking_of
+from .records import Clause, Grade, Heading, Ranked, RemovalShare, SignTest, UnitName, Verdict
+from .removal_test import QUESTIONS, RemovalTest, removal_tests
+from .shares import Share, mean_over_texts, share_of
+from .wording import Wording
 
-Array = np.ndarray[Any, np.dtype[np.float64]]
-
-WORTH_NAMING: Final = 0.05  # share of the way from random scores to the best attainable
-TRUSTED: Final = 0.05  # share of inversions in the audit above which a metric is shown and does not decide
-ERROR: Final = 0.05  # of all rows that decide about one explanation under one heading
-
-# The families of each heading, from the most to the least trusted where the audit says nothing.
-HEADINGS: Final[dict[Heading, tuple[Family, ...]]] = {
-    "faithfulness": ("erasure", "intervention", "agreement", "information"),
-    "interpretability": ("ground-truth", "context", "shape"),
-}
+RELEVANT: Final = 0.1  # of the whole range: a question with less has nothing to show
+FAILED: Final = 0.1  # of its own range: a question whose interval stays below is not answered well
+MANY_SEEDS: Final = 5  # training runs that say something about others
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
-    """One measure of one explanation and the same measure of random scores; values are [S, N]."""
+class Judged:
+    """The verdicts of a run, and its explanations in order."""
 
-    metric: str
-    measure: str
-    family: Family
-    sees: Sees
-    reference: str | None
-    better: Direction  # up or down
-    best: float
-    range: float  # how far two values of the measure can lie apart
-    values: Array
-    random: Array
-    against: Literal["random", "midpoint"]
+    verdicts: tuple[Verdict, ...]
+    ranking: tuple[Ranked, ...]
 
 
-def judge(
-    results: Sequence[SeedResult],
-    explanations: Sequence[str],
-    *,
-    own: str,
-    random: str,
-    inversions: Mapping[str, float],
-    useless: UselessModel | None = None,
-    unit: UnitName = "word",
-) -> tuple[Verdict, ...]:
-    """The verdicts on every explanation: one for each heading, and one for each family of evidence.
+@dataclass(frozen=True, slots=True)
+class About:
+    """What is known about the explanations of a run apart from measures."""
 
-    `own` is the explanation that rows of the model itself are about, `random` the baseline,
-    `inversions` by label the share of cases in which the audit saw a metric prefer a wrong explanation,
-    `useless` says why the model is not worth explaining, if it is not, and `unit` how a reader calls a
-    unit.
-    """
+    own: str  # the explanation that rows of the model itself are about
+    random: str  # the baseline
+    unit: UnitName = "word"
+    inversions: Mapping[str, float] = field(default_factory=dict)  # by metric, in the audit
+    useless: UselessModel | None = None  # why the model is not worth explaining, if it is not
+    passes: Mapping[str, float] = field(default_factory=dict)  # of one explanation, by method
+    signed: Mapping[str, bool] = field(default_factory=dict)  # some scores are negative
+    classless: Collection[str] = ()  # methods whose scores are the same for every class
+    repairs: Mapping[str, Sequence[str]] = field(default_factory=dict)  # methods that mend another
+    unchanged: Mapping[str, float] = field(default_factory=dict)  # similarity after a reset, if too high
+
+
+def judge(results: Sequence[SeedResult], explanations: Sequence[str], about: About) -> Judged:
+    """The verdicts on every explanation under every heading, and the ranking of all of them."""
+    tests = removal_tests(results)
+    ranking: tuple[Ranked, ...] = ()
+    if tests and not about.useless:
+        ranking = ranking_of(tests[0], about.passes, about.signed, about.classless)
+    words = Wording(about.unit)
     verdicts: list[Verdict] = []
     for name in explanations:
-        tested = _tested(results, name, own, random)
-        for heading, order in HEADINGS.items():
-            found = [t for t in tested if t.family in order]
-            if not found:
-                continue
-            trusted = [inversions.get(t.metric, 0.0) <= TRUSTED for t in found]
-            level = 1 - ERROR / max(1, sum(trusted))
-            rows = [
-                (t.family, _row(t, level, decides=decides, is_random=name == random))
-                for t, decides in zip(found, trusted, strict=True)
-            ]
-            by_family = {family: [row for of, row in rows if of == family] for family in order}
-            lines = [
-                _of_family(heading, family, name, mine, useless, unit, own=name == own)
-                for family, mine in by_family.items()
-                if mine
-            ]
-            verdicts += [_of_heading(heading, name, lines, useless), *lines]
-    return tuple(verdicts)
+        verdicts.append(_faithfulness(tests, name, ranking, about, words))
+        verdicts.append(_interpretability(results, name, about, words))
+    return Judged(tuple(verdicts), ranking)
 
 
-def _tested(results: Sequence[SeedResult], explanation: str, own: str, random: str) -> list[Tested]:
-    """The headline of every metric that compares an explanation with random scores or a midpoint."""
-    first = results[0].observation.measurements
-    found = []
-    for m in first:
-        mine = m.explanation == explanation or (m.explanation is None and explanation == own)
-        baseline = next((b for b in first if b.key == (m.metric, random, m.reference)), None)
-        headline = _headline(m)
-        if not mine or m.reference == explanation or headline is None:
-            continue
-        column, better = headline
-        measure = m.measures[column]
-        bound = measure.bounds[1] if better == "up" else measure.bounds[0]
-        values = _over_seeds(results, m)[:, :, column]  # [S, N]
-        if baseline is not None:
-            others = _over_seeds(results, baseline)[:, :, column]
-        elif measure.midpoint is not None:
-            others = np.where(np.isnan(values), np.nan, measure.midpoint)
-        else:
-            continue
-        best = bound if measure.best is None else measure.best
-        found.append(
-            Tested(
-                metric=m.metric,
-                measure=measure.name,
-                family=m.family,
-                sees=m.sees,
-                reference=m.reference,
-                better=better,
-                best=best,
-                range=measure.bounds[1] - measure.bounds[0],
-                values=values,
-                random=others,
-                against="midpoint" if baseline is None else "random",
-            )
-        )
-    return found
-
-
-def _headline(m: Measurement) -> tuple[int, Direction] | None:
-    """The first measure of a metric that has a better side, and that side."""
-    sides = (measure.direction if measure.direction != "none" else measure.easier for measure in m.measures)
-    return next(((column, side) for column, side in enumerate(sides) if side != "none"), None)
-
-
-def _over_seeds(results: Sequence[SeedResult], like: Measurement) -> Array:
-    return np.stack([m.values for r in results for m in r.observation.measurements if m.key == like.key])
-
-
-def _row(t: Tested, level: float, *, decides: bool, is_random: bool) -> VerdictRow:
-    sign = 1.0 if t.better == "up" else -1.0
-    values, random = sign * t.values[:, :, None], sign * t.random[:, :, None]
-    gain, alone = paired_interval(values, random, level), paired_interval(values, random)
-    mean = float(gain.mean[0])
-    low, high = (float(np.clip(end[0], -t.range, t.range)) for end in (gain.low, gain.high))
-    at_random = float(mean_over_seeds(t.random[:, :, None])[0])
-    way = sign * (t.best - at_random)  # from random scores to the best attainable
-    within = (float(alone.low[0]), float(alone.high[0]))
-    status = "chance" if is_random else row_status(mean, (low, high), within, way)
-    return VerdictRow(
-        metric=t.metric,
-        measure=t.measure,
-        reference=t.reference,
-        sees=t.sees,
-        mean=float(mean_over_seeds(t.values[:, :, None])[0]),
-        random=at_random,
-        against=t.against,
-        difference=sign * mean,
-        low=min(sign * low, sign * high),
-        high=max(sign * low, sign * high),
-        share=mean / way if way > 0 else None,
-        n=int((~np.isnan(t.values)).sum()),
-        status=status,
-        decides=decides,
-    )
-
-
-def row_status(gain: float, corrected: tuple[float, float], alone: tuple[float, float], way: float) -> Status:
-    """What a gain over random scores says, on the way to the best attainable.
-
-    A difference is claimed where the interval that is corrected for the number of rows lies on one
-    side. That there is no relevant difference is claimed for a whole family, if every row shows it:
-    then each may say so by itself, and the interval `alone` is that of the row as if it were the only one.
-    """
-    low, high = corrected
-    if not (np.isfinite([gain, low, high, way]).all() and way > 0):
-        return "unknown"
-    if low == high == 0:  # as where no decision flips at all: the test had nothing to see
-        return "unknown"
-    worth = WORTH_NAMING * way
-    if -worth < alone[0] and alone[1] < worth:
-        return "chance"
-    if low > 0 and gain >= worth:
-        return "supported"
-    return "contradicted" if high < 0 else "unknown"
-
-
-def family_status(rows: Iterable[VerdictRow]) -> Status:
-    """Of the rows that decide: what they say together, and unknown where they contradict each other."""
-    said = {row.status for row in rows if row.decides}
-    if {"supported", "contradicted"} <= said:
-        return "unknown"
-    for status in ("supported", "contradicted"):
-        if status in said:
-            return status
-    return "chance" if said == {"chance"} else "unknown"
-
-
-def _of_family(
-    heading: Heading,
-    family: Family,
-    explanation: str,
-    rows: Sequence[VerdictRow],
-    useless: UselessModel | None,
-    unit: UnitName,
-    *,
-    own: bool,
-) -> Verdict:
-    status = "unknown" if useless else family_status(rows)
-    shown = clause(family, status, rows, unit, own=own)
+def _no_verdict(heading: Heading, name: str, useless: UselessModel) -> Verdict:
+    clause = Clause(kind="no-verdict", text=useless.text)
     return Verdict(
         heading=heading,
-        family=family,
-        explanation=explanation,
-        status=status,
-        clauses=(Clause(family=None, status=status, text=NO_VERDICT) if useless else shown,),
-        rows=tuple(rows),
+        explanation=name,
+        grade="unknown",
+        share=None,
+        share_low=None,
+        share_high=None,
+        clauses=(clause,),
     )
 
 
-def _of_heading(
-    heading: Heading, explanation: str, lines: Sequence[Verdict], useless: UselessModel | None
+def _faithfulness(
+    tests: Sequence[RemovalTest], name: str, ranking: Sequence[Ranked], about: About, words: Wording
 ) -> Verdict:
-    """Follows the most trusted family with a test that may decide; names those that say otherwise.
+    if about.useless:
+        return _no_verdict("faithfulness", name, about.useless)
+    if not tests or name not in tests[0].columns:
+        return _untested("faithfulness", name, words.no_removal_test())
+    leading = tests[0]
+    share = leading.share(name)
+    removals = tuple(_removal(test, name, leads=test is leading) for test in tests)
+    failed = _failed_questions(leading, name)
+    opposite = _opposite_settings(leading, name, share)
+    grade = _final_grade(share, failed, opposite)
+    seed_shares = leading.seed_shares(name)
+    seeds = len(seed_shares)
+    agreeing = sum(side_of(value) == side_of(share.value) for value in seed_shares if not math.isnan(value))
+    others = _other_runs(seed_shares)
+    signs = _signs(leading, name)
+    worst = float(leading.worst - np.nanmean(leading.random)) / max(1e-12, float(np.nanmean(leading.range)))
+    verdict = Verdict(
+        heading="faithfulness",
+        explanation=name,
+        grade=grade,
+        share=share.value,
+        share_low=share.low,
+        share_high=share.high,
+        worst=worst if share.known else None,
+        seeds=seeds,
+        agreeing_seeds=agreeing,
+        other_runs_low=others[0],
+        other_runs_high=others[1],
+        removals=removals,
+        signs=signs,
+        needed=needed_for(share) if grade == "unknown" and share.known and not opposite else None,
+        clauses=(),
+    )
+    clauses = words.faithfulness(verdict, ranking, failed, opposite, about.repairs.get(name, ()))
+    clauses += words.unchanged(about.unchanged.get(name))
+    return verdict.model_copy(update={"clauses": clauses})
 
-    Where that family cannot tell, neither can the heading: less trusted ones do not step in.
-    """
-    leading = next((line for line in lines if any(row.decides for row in line.rows)), lines[0])
-    others = [
-        line for line in lines if line is not leading and line.status not in (leading.status, "unknown")
+
+def _untested(heading: Heading, name: str, clause: Clause) -> Verdict:
+    return Verdict(
+        heading=heading,
+        explanation=name,
+        grade="unknown",
+        share=None,
+        share_low=None,
+        share_high=None,
+        clauses=(clause,),
+    )
+
+
+def _final_grade(share: Share, failed: Sequence[Question], opposite: Sequence[TestSetting]) -> Grade:
+    """Both questions are needed for more than weak, and the sign must hold in every part of the test."""
+    grade = grade_of(share)
+    if opposite and grade in ("weak", "partial", "good", "strong"):
+        return "unknown"
+    return "weak" if failed and grade in ("partial", "good", "strong") else grade
+
+
+def _removal(test: RemovalTest, name: str, *, leads: bool) -> RemovalShare:
+    share = test.share(name)
+    orders: dict[Order, str | None] = {"explanation": name, "random": None}
+    means = {
+        (order, question): float(np.nanmean(test.question(of, order, question)))
+        for order, of in orders.items()
+        for question in QUESTIONS
+    }
+    parts = {
+        question: share_of(test.question_gain(name, question), test.question_range(question)).value
+        for question in QUESTIONS
+    }
+    return RemovalShare(
+        removal=test.removal,
+        leads=leads,
+        disturbance=test.disturbance,
+        share=share.value,
+        low=share.low,
+        high=share.high,
+        texts=share.texts,
+        comprehensiveness=means["explanation", "comprehensiveness"],
+        comprehensiveness_random=means["random", "comprehensiveness"],
+        comprehensiveness_share=parts["comprehensiveness"],
+        sufficiency=means["explanation", "sufficiency"],
+        sufficiency_random=means["random", "sufficiency"],
+        sufficiency_share=parts["sufficiency"],
+    )
+
+
+def _failed_questions(test: RemovalTest, name: str) -> tuple[Question, ...]:
+    """The questions that matter for this model and on which the explanation is hardly above random."""
+    whole = float(np.nanmean(test.range))
+    failed: list[Question] = []
+    for question in QUESTIONS:
+        range_ = test.question_range(question)
+        share = share_of(test.question_gain(name, question), range_)
+        if share.known and float(np.nanmean(range_)) >= RELEVANT * whole and share.high < FAILED:
+            failed.append(question)
+    return tuple(failed)
+
+
+def _opposite_settings(test: RemovalTest, name: str, share: Share) -> tuple[TestSetting, ...]:
+    """The parts of the test whose gain is beyond noise on the other side of random than the whole."""
+    side = side_of(share.value) if share.known else 0
+    found = {setting: mean_over_texts(gain) for setting, gain in test.settings(name).items()}
+    return tuple(
+        setting for setting, (low, high) in found.items() if (side > 0 and high < 0) or (side < 0 and low > 0)
+    )
+
+
+def _other_runs(seed_shares: Sequence[float]) -> tuple[float | None, float | None]:
+    """The interval of the mean share over training runs; only five or more say something about others."""
+    known = np.array([value for value in seed_shares if not math.isnan(value)])
+    if len(known) < MANY_SEEDS:
+        return None, None
+    low, high = mean_over_texts(known[None])
+    return low, high
+
+
+def _signs(test: RemovalTest, name: str) -> SignTest | None:
+    found = test.signed(name)
+    if found is None:
+        return None
+    whole, sizes = found
+    return SignTest(
+        share=whole.value,
+        low=whole.low,
+        high=whole.high,
+        sizes=sizes.value,
+        sizes_low=sizes.low,
+        sizes_high=sizes.high,
+    )
+
+
+def _interpretability(results: Sequence[SeedResult], name: str, about: About, words: Wording) -> Verdict:
+    """From marked units alone: the share of the way from random scores to a perfect explanation."""
+    if about.useless:
+        return _no_verdict("interpretability", name, about.useless)
+    tested = [
+        t
+        for t in tested_measures(results, name, about.own, about.random)
+        if t.family == "ground-truth" and about.inversions.get(t.metric, 0.0) <= TRUSTED
     ]
-    if useless:
-        clauses: tuple[Clause, ...] = (Clause(family=None, status="unknown", text=useless.text),)
-    else:
-        clauses = tuple(said for line in (leading, *others) for said in line.clauses)
-    return Verdict(
-        heading=heading,
-        family=None,
-        explanation=explanation,
-        status="unknown" if useless else leading.status,
-        clauses=clauses,
-        rows=(),
+    if not tested:
+        return _untested("interpretability", name, words.no_marked_units())
+    t = tested[0]
+    gain, range_ = t.sign * (t.values - t.random), t.sign * (t.best - t.random)
+    share = share_of(gain, range_)
+    seed_shares = [share_of(gain[s : s + 1], range_[s : s + 1]).value for s in range(len(gain))]
+    others = _other_runs(seed_shares)
+    grade = grade_of(share)
+    verdict = Verdict(
+        heading="interpretability",
+        explanation=name,
+        grade=grade,
+        share=share.value,
+        share_low=share.low,
+        share_high=share.high,
+        seeds=len(seed_shares),
+        agreeing_seeds=sum(side_of(s) == side_of(share.value) for s in seed_shares if not math.isnan(s)),
+        other_runs_low=others[0],
+        other_runs_high=others[1],
+        measure=f"{measure_name(t.metric, t.measure)}",
+        needed=needed_for(share) if grade == "unknown" and share.known else None,
+        clauses=(),
     )
+    return verdict.model_copy(update={"clauses": words.interpretability(verdict)})

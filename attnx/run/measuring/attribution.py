@@ -54,7 +54,13 @@ def attribute(named: Named, model: Model, trace: Trace, target: Tensor, seed: in
     values = settled(values.detach(), trace.batch.mask.to(values.device))
     device = trace.attention.device
     return Importance(
-        named.label, values.to(device), target, seconds, passes.count, on_cpu=values.device != device
+        named.label,
+        values.to(device),
+        target,
+        seconds,
+        passes.count,
+        on_cpu=values.device != device,
+        signed=method.signed,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, product
 
@@ -10,15 +10,16 @@ import torch
 from torch import Tensor
 
 from ...formulas.erasure import remembering
+from ...formulas.randomness import Randomness
 from ...progress import Progress, Step
-from ...protocols import Metric, Model, SplitMetric
+from ...protocols import JointMetric, Metric, Model, SplitMetric
 from ...request.plan import Tests
 from ...results.observations import AttributionCost, Measurement, Observation, Traits
-from ...types import Batch, Corpus, Evidence, Importance, Trace
+from ...types import Batch, Corpus, Evidence, Importance, JointEvidence, Trace
 from ..evaluation_mode import evaluating
 from ..plugin_errors import errors_of
 from .attribution import Named, attribute, trace_of
-from .metric_calls import answer_of, attention_evidence
+from .metric_calls import answer_of, attention_evidence, joint_answers
 from .output_checks import check_bounds, check_scores, check_tensor, check_trace
 from .partial_results import PartialResults
 from .score_keeper import ScoreKeeper
@@ -50,9 +51,8 @@ def observe(
         if measure_split:
             results = measure_split(split, tests, keeper, step)
         else:
-            corpus = Corpus(unit_counts=split.unit_counts)
             results = measure(
-                model, batches(split), tests, corpus, step, seed=seed, keeper=keeper, title=title
+                model, batches(split), tests, split.corpus, step, seed=seed, keeper=keeper, title=title
             )
     return conclude(tests, results.in_order(), split)
 
@@ -101,9 +101,8 @@ def measure(
                     for name, method in methods.items()
                 }
                 deletions.recalls = True
-                for (metric, explanation, reference), of_pair in zip(pairs, answers, strict=True):
-                    evidence = evidence_of(model, trace, seed, metric, explanation, reference, importances)
-                    tensors, elsewhere = answer_tensors(metric, evidence, corpus)
+                answered = answers_of_batch(pairs, model, trace, seed, importances, corpus)
+                for (metric, *_), of_pair, (tensors, elsewhere) in zip(pairs, answers, answered, strict=True):
                     of_pair.append(tensors)
                     on_cpu |= {metric.label} if elsewhere else set()
                 if scores_kept is not None:
@@ -133,7 +132,7 @@ def conclude(tests: Tests[Named], results: PartialResults, split: Split) -> Obse
 
     Metrics of the whole split compute their values here, from what they kept of every example.
     """
-    corpus = Corpus(unit_counts=split.unit_counts)
+    corpus = split.corpus
     return Observation(
         logits=results.logits.numpy(),
         labels=split.labels.numpy(),
@@ -187,14 +186,18 @@ def pairings(tests: Tests[Named]) -> list[Pairing]:
     return pairs
 
 
-def _tested(metric: Metric | SplitMetric, tests: Tests[Named]) -> Sequence[str | None]:
+def _tested(metric: Metric | SplitMetric | JointMetric, tests: Tests[Named]) -> Sequence[str | None]:
     """The explanations that a metric reads, or None for the model itself.
 
     A metric that replaces the model's attention is also given every baseline in its place.
     """
     baselines = [named.label for named in tests.baselines]
+    explained = [named.label for named in tests.explanations]
+    if metric.joint:  # it ranks everything that gives scores, and has random orders of its own
+        ranked = [named.label for named in (*tests.references, *tests.alternatives)]
+        return list(dict.fromkeys([*explained, *ranked]))
     if metric.reads_explanation:
-        return list(dict.fromkeys([*(named.label for named in tests.explanations), *baselines]))
+        return list(dict.fromkeys([*explained, *baselines]))
     return [None, *baselines] if "reattend" in metric.needs else [None]
 
 
@@ -215,7 +218,46 @@ def evidence_of(
         evidence = replace(evidence, explanation=importances[explanation])
     if reference is not None:
         evidence = replace(evidence, compared=importances[reference])
-    return evidence
+    return comparable(evidence) if metric.component.family == "agreement" else evidence
+
+
+def comparable(evidence: Evidence) -> Evidence:
+    """Compare sizes where only one of explanation and reference has signs: its absolute values are used."""
+    one, other = evidence.explanation, evidence.compared
+    if other is None or one.signed == other.signed:
+        return evidence
+    one, other = (
+        replace(scores, values=scores.values.abs()) if scores.signed else scores for scores in (one, other)
+    )
+    return replace(evidence, explanation=one, compared=other)
+
+
+def answers_of_batch(
+    pairs: Sequence[Pairing],
+    model: Model,
+    trace: Trace,
+    seed: int,
+    importances: Mapping[str, Importance],
+    corpus: Corpus,
+) -> Iterator[tuple[tuple[Tensor, ...], bool]]:
+    """What every pairing gives for a batch, and whether it was computed on another device.
+
+    A joint metric is called once, with all explanations that it is paired with.
+    """
+    joint: dict[str, dict[str, Tensor]] = {}
+    for metric, explanation, reference in pairs:
+        if metric.component.joint:
+            assert explanation is not None, "a joint metric reads explanations"
+            if metric.label not in joint:
+                tested = [of for other, of, _ in pairs if other is metric and of is not None]
+                some = {name: importances[name] for name in tested}
+                evidence = JointEvidence(trace, some, model, Randomness(seed), corpus)
+                joint[metric.label] = joint_answers(metric, evidence)
+            values = joint[metric.label][explanation]
+            yield (values.cpu(),), values.device != trace.logits.device
+            continue
+        single = evidence_of(model, trace, seed, metric, explanation, reference, importances)
+        yield answer_tensors(metric, single, corpus)
 
 
 def answer_tensors(metric: Named, evidence: Evidence, corpus: Corpus) -> tuple[tuple[Tensor, ...], bool]:

@@ -7,10 +7,11 @@ from torch import Tensor
 
 from ...errors import PluginError
 from ...formulas.randomness import Randomness
-from ...protocols import Metric, Model
-from ...types import Evidence, Importance, Trace, WithCurve
+from ...protocols import JointMetric, Metric, Model
+from ...types import Evidence, Importance, JointEvidence, Trace, WithCurve
+from ..plugin_errors import errors_of
 from .attribution import Named
-from .output_checks import check_tensor
+from .output_checks import check_bounds, check_tensor
 
 
 def attention_evidence(model: Model, trace: Trace, seed: int) -> Evidence:
@@ -42,6 +43,18 @@ def answer_of(named: Named, evidence: Evidence) -> tuple[Tensor, Tensor | None]:
     unread = _without_order(metric, evidence)[:, None].to(values.device)
     values = values.detach().double().reshape(rows, columns).masked_fill(unread, torch.nan)
     return values, None if curve is None else curve.detach().to(values.device).masked_fill(unread, torch.nan)
+
+
+def joint_answers(named: Named, evidence: JointEvidence) -> dict[str, Tensor]:
+    """What a joint metric returns for a batch: values [B, M] of every explanation."""
+    metric: JointMetric = named.component
+    title = named.title("metric")
+    with errors_of(title):
+        values = metric(evidence)
+        names, rows = list(evidence.explanations), len(evidence.trace.batch)
+        check_tensor(values, (len(names), rows, len(metric.measures)), f"{title} returned values")
+        check_bounds(values, metric.measures, title)
+    return dict(zip(names, values.detach().double(), strict=True))
 
 
 def _misshapen(named: Named, what: str, found: Tensor, expected: tuple[int, ...]) -> PluginError:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
+from torch import nn
 
 from ...progress import Progress
 from ...protocols import Model
@@ -20,8 +21,9 @@ from .measurement import MeasureSplit, observe, pairings
 from .score_keeper import ScoreKeeper
 from .splits import Split
 
-BUDGET: Final = 40_000_000  # units sent through the model for one seed
-LEAST: Final = 100  # examples: fewer say little, whatever they cost
+BUDGET: Final = 2e13  # multiplications and additions of one seed: some minutes of a processor
+CHEAP: Final = 1e6  # of one unit in a small model; what a model without parameters does is not known
+LEAST: Final = 50  # examples: fewer say little, whatever they cost
 SEED: Final = 0  # all training seeds are measured on the same sample
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -45,11 +47,10 @@ def part_of(tests: Tests[Named], *, expensive: bool) -> Tests[Named]:
     labels = expensive_metrics(tests)
     metrics = tuple(metric for metric in tests.metrics if (metric.label in labels) == expensive)
     read = {label for _, *pair in pairings(replace(tests, metrics=metrics)) for label in pair}
-    explanations, references, baselines = (
-        tuple(named for named in role if named.label in read)
-        for role in (tests.explanations, tests.references, tests.baselines)
+    explanations, references, _, baselines, alternatives = (
+        tuple(named for named in role if named.label in read) for role in tests.roles
     )
-    return Tests(explanations, references, metrics, baselines)
+    return Tests(explanations, references, metrics, baselines, alternatives)
 
 
 def units_sent(tests: Tests[Named], counts: Array) -> Array:
@@ -57,7 +58,10 @@ def units_sent(tests: Tests[Named], counts: Array) -> Array:
     metrics = {
         (metric.label, explanation): metric.component.passes for metric, explanation, _ in pairings(tests)
     }
-    methods = {named.label: named.component.passes for named in (*tests.explanations, *tests.references)}
+    methods = {
+        named.label: named.component.passes
+        for named in (*tests.explanations, *tests.references, *tests.alternatives)
+    }
     return counts * sum((_passes(each, counts) for each in (*metrics.values(), *methods.values())), 0.0)
 
 
@@ -91,17 +95,31 @@ def observe_with_sample(
     return whole.joined(sample, rows, [metric.label for metric in tests.metrics])
 
 
-def draw_sample(tests: Tests[Named], examples: Sequence[Example], asked: Sample) -> Array | None:
-    """Draw the examples of expensive metrics, in their order; None for all of them."""
+def units_at_once(model: Model) -> float:
+    """How many units go through a model within the budget: each meets every weight but the word vectors."""
+    module = cast("nn.Module", model)
+    tables = [part for part in module.modules() if isinstance(part, nn.Embedding)]
+    vectors = {id(parameter) for table in tables for parameter in table.parameters()}
+    weights = sum(p.numel() for p in module.parameters() if id(p) not in vectors)
+    return BUDGET / max(CHEAP, 2.0 * weights)
+
+
+def draw_sample(
+    tests: Tests[Named], examples: Sequence[Example], asked: Sample, affordable: float
+) -> Array | None:
+    """Draw the examples of expensive metrics, in their order; None for all of them.
+
+    By default as many as send `affordable` units through the model.
+    """
     if asked == "all" or not expensive_metrics(tests):
         return None
-    size = _affordable(tests, examples) if asked == "auto" else asked
+    size = _affordable(tests, examples, affordable) if asked == "auto" else asked
     if size >= len(examples):
         return None
     return np.sort(np.random.default_rng(SEED).permutation(len(examples))[:size])
 
 
-def _affordable(tests: Tests[Named], examples: Sequence[Example]) -> int:
+def _affordable(tests: Tests[Named], examples: Sequence[Example], units: float) -> int:
     counts = np.array([len(example.units) for example in examples], dtype=float)
     sent = units_sent(part_of(tests, expensive=True), counts).mean()
-    return max(LEAST, int(BUDGET / max(1.0, sent)))
+    return max(LEAST, int(units / max(1.0, sent)))

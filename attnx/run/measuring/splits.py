@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from ...formulas.chunks import COLUMNS, similar_lengths
 from ...protocols import Model
-from ...types import Batch, Example
+from ...types import Batch, Corpus, Example, TaskData
 
+DONORS = 100  # examples: enough words to draw from, few enough for every batch
 WIDEST = 2**17  # columns of a training batch: one text of 20 000 words must not widen thirty others to that
 
 
@@ -21,8 +23,15 @@ class Split:
     others more expensive, and the order of the work does not depend on the device.
     """
 
-    def __init__(self, model: Model, examples: Sequence[Example], device: torch.device) -> None:
+    def __init__(
+        self,
+        model: Model,
+        examples: Sequence[Example],
+        device: torch.device,
+        donors: tuple[Example, ...] = (),
+    ) -> None:
         self.examples, self._model, self._device = examples, model, device
+        self.donors = donors  # examples whose units can stand in for others
         self.labels = torch.tensor([example.label for example in examples], dtype=torch.long)  # [N]
         self.lengths = torch.zeros_like(self.labels)  # [N] columns in use
         self.unit_counts = torch.zeros_like(self.labels)  # [N] columns on the mask
@@ -40,7 +49,12 @@ class Split:
 
     def among(self, rows: Sequence[int]) -> Split:
         """The examples at these rows as a split of their own."""
-        return Split(self._model, [self.examples[row] for row in rows], self._device)
+        return Split(self._model, [self.examples[row] for row in rows], self._device, self.donors)
+
+    @property
+    def corpus(self) -> Corpus:
+        """What is known about the split before it is measured."""
+        return Corpus(unit_counts=self.unit_counts, donors=self.donors)
 
     def take(self, rows: Tensor) -> Batch:
         """The examples at these rows, on the device, without the columns that none of them uses."""
@@ -49,6 +63,13 @@ class Split:
     def at(self, rows: Tensor) -> list[Example]:
         """The examples at these rows."""
         return [self.examples[row] for row in rows.tolist()]
+
+
+def donors_of(data: TaskData) -> tuple[Example, ...]:
+    """Some training examples, or test examples of a task without any, the same in every run of a task."""
+    among = data.train or data.test
+    chosen = np.random.default_rng(0).permutation(len(among))[:DONORS]
+    return tuple(among[row] for row in np.sort(chosen))
 
 
 def encode(model: Model, examples: Sequence[Example], device: torch.device) -> Batch:

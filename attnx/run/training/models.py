@@ -56,6 +56,8 @@ class TrainedModels:
         as_trained = plan.as_trained
         with seeded(seed):
             model = self._build(as_trained)
+            if next(iter(model.parameters()), None) is None:  # nothing to train
+                return model.eval(), TrainingRecord(course=(), best_epoch=0)
             record = self.find_or_train(
                 model,
                 key,

@@ -42,6 +42,7 @@ class Shard:
     rows: tuple[Array, ...]  # of each batch
     examples: tuple[tuple[Example, ...], ...]  # likewise
     unit_counts: Array  # [N] of the whole split
+    donors: tuple[Example, ...]
     tests: Tests[str]  # by the labels in the plan
     stored: tuple[str, ...] | None  # the methods whose scores are stored; None: no scores are
     deletes: bool
@@ -69,6 +70,7 @@ def cut(
             rows=tuple(rows.numpy() for rows in dealt),
             examples=tuple(tuple(split.at(rows)) for rows in dealt),
             unit_counts=split.unit_counts.numpy(),
+            donors=split.donors,
             tests=labels,
             stored=tuple(keeper.methods) if keeper else None,
             deletes=keeper.deletes if keeper else False,
@@ -95,7 +97,7 @@ def measure_shard(shard: Shard, model: Model, plan: Plan, seed: int, device: tor
             model,
             given(),
             tests,
-            Corpus(unit_counts=torch.from_numpy(shard.unit_counts)),
+            Corpus(unit_counts=torch.from_numpy(shard.unit_counts), donors=shard.donors),
             step,
             seed=seed,
             keeper=None if shard.stored is None else ScoreKeeper(shard.stored, shard.deletes),

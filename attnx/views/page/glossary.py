@@ -68,15 +68,16 @@ def terms_of(report: Report) -> list[Term]:
             f"the same measure for scores that are equal for every {unit}",
         ),
         (
-            any(row.against == "midpoint" for verdict in report.verdicts for row in verdict.rows),
-            "midpoint",
-            "the middle of the range of a measure, used instead of a random baseline",
+            bool(report.ranking),
+            "share",
+            f"how far an explanation gets from random to best: 0 % is as good as ranking {unit}s at random, "
+            f"100 % as good as the best ranking that a search found for the same example and model",
         ),
         (
             True,
             "interval",
             f"a 95 % confidence interval: if the measurement were repeated with {repeated}, 95 of 100 such "
-            "intervals would contain the true mean; in the verdict it is wider, corrected for several tests",
+            "intervals would contain the true mean; that of a share is over test examples",
         ),
         (
             "comprehensiveness" in metrics,

@@ -34,7 +34,7 @@ class IndexEntry:
     def verdicts(self) -> tuple[Verdict, ...]:
         """The headings of a run's verdict."""
         report = self.report
-        return tuple(v for v in report.verdicts if v.family is None) if isinstance(report, Report) else ()
+        return tuple(v for v in report.verdicts if v.share is not None) if isinstance(report, Report) else ()
 
     @property
     def accuracy(self) -> float | None:

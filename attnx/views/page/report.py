@@ -12,18 +12,19 @@ from ..figures.figure import to_inline_svg
 from ..figures.report import drawings
 from .examples import browse
 from .glossary import Entry, look_up, terms_of
+from .ruler import ruler_of
 from .strips import Scale, Strip, scale_of, strip_of
 from .templating import render
 
 if TYPE_CHECKING:
     from ...results.examples import Examples
-    from ...results.judgement.records import Verdict
+    from ...results.judgement.records import FamilyEvidence, Verdict
     from ...results.report import Report, Summary
     from ...results.study import StudyReport
 
 # Title and question of every family of metrics. {units} is "words" in tasks of text.
 FAMILIES: Final[dict[str, tuple[str, str]]] = {
-    "erasure": ("Deleting {units}", "Does the output change when {units} are deleted?"),
+    "erasure": ("Removing {units}", "Does the output change when {units} are removed?"),
     "intervention": ("Changing attention", "Does the output change when only attention weights change?"),
     "agreement": ("Agreement with other methods", "Do two methods rank the {units} alike?"),
     "information": (
@@ -67,10 +68,11 @@ class FamilySection:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The verdicts on one explanation: each heading with its families."""
+    """The verdicts on one explanation, and the evidence of every family."""
 
     explanation: str
-    headings: tuple[tuple[Verdict, tuple[Verdict, ...]], ...]
+    verdicts: tuple[Verdict, ...]
+    evidence: tuple[FamilyEvidence, ...]
 
 
 def run_page(report: Report, examples: Examples | None = None, catalog: Catalog | None = None) -> str:
@@ -86,6 +88,7 @@ def run_page(report: Report, examples: Examples | None = None, catalog: Catalog 
         report=report,
         terms=terms_of(report),
         judged=judged(report),
+        ruler=ruler_of(report),
         families=families(report, catalog),
         figures=[(d, Markup(to_inline_svg(d))) for d in drawings(report, examples, catalog)],
         methods=look_up(catalog, "importance", methods),
@@ -112,24 +115,24 @@ def study_page(report: StudyReport, catalog: Catalog | None = None) -> str:
 
 def fragment(report: Report) -> str:
     """The verdict and the measures for the cell of a notebook."""
-    return render("fragment.html", report=report, judged=judged(report), study=None)
+    return render("fragment.html", report=report, judged=judged(report), ruler=ruler_of(report), study=None)
 
 
 def study_fragment(report: StudyReport) -> str:
     """The findings for the cell of a notebook."""
-    return render("fragment.html", report=report, judged=(), study=report)
+    return render("fragment.html", report=report, judged=(), ruler=None, study=report)
 
 
 def judged(report: Report) -> tuple[Judged, ...]:
-    """The verdicts by explanation, each heading before its families."""
-    found = []
-    for name in dict.fromkeys(v.explanation for v in report.verdicts):
-        mine = [v for v in report.verdicts if v.explanation == name]
-        headings = tuple(
-            (v, tuple(f for f in mine if f.family and f.heading == v.heading)) for v in mine if not v.family
+    """The verdicts by explanation, with the evidence of every family."""
+    return tuple(
+        Judged(
+            name,
+            tuple(v for v in report.verdicts if v.explanation == name),
+            tuple(found for found in report.evidence if found.explanation == name),
         )
-        found.append(Judged(name, headings))
-    return tuple(found)
+        for name in dict.fromkeys(v.explanation for v in report.verdicts)
+    )
 
 
 def families(report: Report, catalog: Catalog) -> tuple[FamilySection, ...]:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 from ...escaping import printable
 from ...results.formatting import format_number
 from ...results.judgement.wording import (
+    GRADE_WORDS,
     QUESTIONS,
     STATUS_IN_WORDS,
-    evidence,
-    grade,
+    grade_in_words,
+    percent,
     row_in_words,
     sees_in_words,
 )
@@ -26,7 +27,16 @@ if TYPE_CHECKING:
     from ...results.judgement.records import Verdict
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
-MARKS: Final = {"supported": "✓", "contradicted": "✗", "chance": "≈", "unknown": "?"}
+MARKS: Final = {"supported": "↑", "contradicted": "↓", "chance": "≈", "unknown": "?"}
+GRADE_MARKS: Final = {
+    "misleading": "✗",
+    "random": "✗",
+    "weak": "◔",
+    "partial": "◑",
+    "good": "◕",
+    "strong": "●",
+    "unknown": "?",
+}
 
 
 def render(template: str, **context: Any) -> str:
@@ -54,13 +64,15 @@ def _environment() -> Environment:
         "text": isolated_within,
         "bdi": isolated,
         "question": _question,
-        "grade": grade,
-        "evidence": evidence,
+        "grade": grade_in_words,
+        "percent": percent,
         "sees": sees_in_words,
     }
     environment.globals |= {
         "status": STATUS_IN_WORDS,
         "marks": MARKS,
+        "grades": GRADE_WORDS,
+        "grade_marks": GRADE_MARKS,
         "style": Markup(_colours() + _file("page.css") + _file("scores.css")),
         "cell_style": Markup(_colours() + _file("scores.css")),  # nothing of the page around a cell changes
         "script": Markup(_file("browser.js")),
@@ -68,10 +80,11 @@ def _environment() -> Environment:
     return environment
 
 
-def _question(verdict: Verdict) -> Markup:
+def _question(verdict: Verdict, unit: str) -> Markup:
     from markupsafe import Markup
 
-    return Markup(QUESTIONS[verdict.heading]).format(explanation=isolated(verdict.explanation))
+    question = Markup(QUESTIONS[verdict.heading])
+    return question.format(explanation=isolated(verdict.explanation), units=f"{unit}s")
 
 
 def _colours() -> str:

@@ -8,7 +8,13 @@ from rich.text import Text
 from ...escaping import printable
 from ...results.comparison import Comparison, Difference
 from ...results.formatting import format_number
+from ...results.judgement.wording import GRADE_WORDS, percent
 from .tables import print_table, screen
+
+SHARES_COMPARE = (
+    "The share is the way from random to the best order found, so it compares across models and tasks; the "
+    "raw values below do not."
+)
 
 
 def print_comparison(comparison: Comparison, console: Console | None = None) -> None:
@@ -19,6 +25,7 @@ def print_comparison(comparison: Comparison, console: Console | None = None) -> 
         console.print(Text(printable(f"{run.letter}  {run.run}  {run.title}")))
     seeds = f"seed{'s' * (len(comparison.seeds) > 1)} {', '.join(map(str, comparison.seeds))}"
     console.print(Text(f"{comparison.examples} shared examples, {seeds}\n"))
+    _print_shares(comparison, console)
     several = len(comparison.runs) > 2
     compared = any(row.reference for row in comparison.rows)
     explanations = list(dict.fromkeys(row.explanation for row in comparison.rows))
@@ -36,6 +43,24 @@ def print_comparison(comparison: Comparison, console: Console | None = None) -> 
     console.print(Text(f"\n{_said(comparison)}"))
     for note in comparison.notes:
         console.print(Text(printable(f"note: {note}")))
+
+
+def _print_shares(comparison: Comparison, console: Console) -> None:
+    """How faithful every explanation of every run is, the most faithful first."""
+    if not comparison.shares:
+        return
+    rows = [
+        [
+            one.run,
+            one.explanation,
+            percent(one.share),
+            f"[{percent(one.low)}, {percent(one.high)}]",
+            GRADE_WORDS[one.grade],
+        ]
+        for one in comparison.shares
+    ]
+    print_table(console, ["run", "explanation"], ["share", "95 % interval"], rows, ["faithfulness"])
+    console.print(Text(f"\n{SHARES_COMPARE}\n"))
 
 
 def _said(comparison: Comparison) -> str:

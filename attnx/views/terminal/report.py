@@ -10,11 +10,10 @@ from rich.text import Text
 
 from ...escaping import printable
 from ...results.formatting import format_number
-from ...results.judgement.records import Verdict
+from ...results.judgement.records import FamilyEvidence, Grade
 from ...results.judgement.wording import (
     STATUS_IN_WORDS,
-    evidence,
-    grade,
+    grade_in_words,
     question,
     row_in_words,
     sees_in_words,
@@ -22,6 +21,7 @@ from ...results.judgement.wording import (
 )
 from ...results.report import Caution, Report, Summary
 from ...results.study import StudyReport
+from .ruler import print_ruler
 from .tables import print_table, screen
 
 
@@ -91,38 +91,48 @@ def _header(report: Report) -> str:
 
 
 MOST_ROWS = 20  # of measures that a person reads through
-STYLES = {"supported": "bold green", "contradicted": "bold red", "chance": "bold yellow", "unknown": "bold"}
+STYLES: Mapping[Grade, str] = {
+    "misleading": "bold red",
+    "random": "bold red",
+    "weak": "bold yellow",
+    "partial": "bold yellow",
+    "good": "bold green",
+    "strong": "bold green",
+    "unknown": "bold",
+}
+STATUS_STYLES = {"supported": "green", "contradicted": "red", "chance": "yellow", "unknown": ""}
 
 
 def _print_verdicts(report: Report, console: Console) -> None:
-    """For every explanation the answers first, then the evidence of every family."""
+    """The ruler, then the answers about every explanation, then the evidence that decides nothing."""
+    print_ruler(report.ranking, console)
+    if report.ranking:
+        console.print()
+    for v in report.verdicts:
+        line = Text(f"{printable(question(v, report.unit))} ")
+        line.append(grade_in_words(v).capitalize(), STYLES[v.grade])
+        console.print(line.append(f". {printable(v.sentence)}"))
+    console.print()
     for explanation in dict.fromkeys(v.explanation for v in report.verdicts):
-        mine = [v for v in report.verdicts if v.explanation == explanation]
-        for v in mine:
-            if v.family is None:
-                line = Text(f"{printable(question(v))} ").append(grade(v), STYLES[v.status])
-                console.print(line.append(f": {printable(evidence(v, mine))}."))
-        console.print()
-        for v in mine:
-            if v.family is None:
-                console.print(Text(f"evidence on {v.heading}", style="bold"))
-            else:
-                _print_family(v, report, console)
+        mine = [found for found in report.evidence if found.explanation == explanation]
+        if mine:
+            title = f"other evidence on {printable(explanation)} (reported, decides nothing)"
+            console.print(Text(title, style="bold"))
+        for found in mine:
+            _print_family(found, report, console)
+    if report.evidence:
         console.print()
 
 
-def _print_family(v: Verdict, report: Report, console: Console) -> None:
+def _print_family(found: FamilyEvidence, report: Report, console: Console) -> None:
     """What one family of evidence shows, and its numbers below."""
-    tests = "; ".join(dict.fromkeys(sees_in_words(row.sees, report.unit) for row in v.rows))
-    line = Text(f"  {v.family}")
-    if v.judged:
-        line.append(": ").append(STATUS_IN_WORDS[v.status], STYLES[v.status])
+    tests = "; ".join(dict.fromkeys(sees_in_words(row.sees, report.unit) for row in found.rows))
+    line = Text(f"  {found.family}: ").append(STATUS_IN_WORDS[found.status], STATUS_STYLES[found.status])
     console.print(line.append(f" ({tests})"))
-    if v.judged:  # otherwise the heading has the reason
-        console.print(_indented(f"{v.says}.", 4))
-    for row in v.rows:
+    console.print(_indented(f"{found.clause.text}.", 4))
+    for row in found.rows:
         console.print(_indented(row_in_words(row), 4, "dim"))
-    for said in yardsticks(report) if v.family == "agreement" else ():
+    for said in yardsticks(report, found):
         console.print(_indented(said, 4, "dim"))
 
 

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from ...escaping import printable
 from ...results.formatting import format_number
-from ...results.judgement.wording import STATUS_IN_WORDS
+from ...results.judgement.wording import GRADE_WORDS
 from ...results.overview import Line
 from .tables import print_table, screen
 
@@ -44,7 +44,7 @@ def print_runs(lines: Sequence[Line], last: int, where: str, console: Console | 
 def _paragraph(line: Line, width: int) -> list[str]:
     seeds = f"  {len(line.seeds)} seed{'s' * (len(line.seeds) > 1)}" if line.seeds else ""
     numbers = [f"{name} {format_number(value)}" for name, value in line.numbers.items()]
-    verdicts = [f"{of}: {STATUS_IN_WORDS[status]}" for of, status in line.verdicts.items()]
+    verdicts = [f"{of}: {GRADE_WORDS[grade]}" for of, grade in line.verdicts.items()]
     below = [line.reason, " · ".join(line.labels.values()), "; ".join([*verdicts, *numbers])]
     wrapped = [
         f"  {part}"

@@ -13,8 +13,8 @@ from ...request.cell_choices import AXES
 from ...request.option_text import write_options
 from ...results.comparison import ONE_SEED, Difference
 from ...results.formatting import duration, format_number
-from ...results.judgement.records import Status
-from ...results.judgement.wording import STATUS_IN_WORDS
+from ...results.judgement.records import Grade
+from ...results.judgement.wording import GRADE_WORDS, percent
 from ...results.sweep import SweepReport, SweepRow
 from .tables import print_table, screen
 
@@ -27,9 +27,9 @@ def print_sweep(report: SweepReport, console: Console | None = None) -> None:
     console = console or screen()
     shown = list(dict.fromkeys(name for row in report.rows for name in row.values))[:MOST]
     names = [*report.varying, "explanation"]
-    numbers = ["accuracy", "faithful", "readable", *shown]
+    numbers = ["accuracy", "share", "faithful", *shown]
     console.print(Text(_header(report)))
-    print_table(console, names, numbers, [_cells(report, row, shown) for row in report.rows])
+    print_table(console, names, numbers, [_cells(report, row, shown) for row in report.ranked])
     for line in _differences(report):
         console.print(Text(printable(line)))
     for undone in report.failed:
@@ -97,11 +97,11 @@ def _cells(report: SweepReport, row: SweepRow, shown: list[str]) -> list[str]:
         *(report.short(row, axis) for axis in report.varying),
         row.explanation,
         format_number(row.accuracy),
+        percent(row.share),
         _word(row.faithfulness),
-        _word(row.interpretability),
         *(format_number(value.mean) if value else "" for value in values),
     ]
 
 
-def _word(status: Status | None) -> str:
-    return "" if status is None else STATUS_IN_WORDS[status]
+def _word(grade: Grade | None) -> str:
+    return "" if grade is None else GRADE_WORDS[grade]

@@ -1,0 +1,58 @@
+"""Explanations on a ruler from the worst order found over random to the best."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ...results.judgement.records import Ranked
+    from ...results.report import Report
+
+WIDTH = 100.0  # of the drawing, from the left end to best
+
+
+@dataclass(frozen=True, slots=True)
+class RulerLine:
+    """One explanation, and where it is on the ruler."""
+
+    one: Ranked
+    asked: bool  # the run is about it; the others are ranked to say what to use instead
+    share: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ruler:
+    """The explanations of a run, the best first, on a common scale."""
+
+    lines: tuple[RulerLine, ...]
+    random: float  # where random is
+    left: float  # the share at the left end
+    removal: str  # how units were removed
+
+
+def ruler_of(report: Report) -> Ruler | None:
+    """The ruler of a report; None where nothing was ranked."""
+    ranked = [one for one in report.ranking if one.share is not None]
+    verdicts = {v.explanation: v for v in report.verdicts if v.heading == "faithfulness" and v.removals}
+    if not ranked or not verdicts:
+        return None
+    worst = [v.worst for v in verdicts.values() if v.worst is not None]
+    lows = [one.low for one in ranked if one.low is not None]
+    left = min(-0.1, *worst, *lows)
+    first = next(iter(verdicts.values()))
+
+    def place(share: float | None) -> float:
+        return WIDTH * (min(1.0, max(left, 0.0 if share is None else share)) - left) / (1 - left)
+
+    return Ruler(
+        tuple(
+            RulerLine(one, one.explanation in verdicts, place(one.share), place(one.low), place(one.high))
+            for one in ranked
+        ),
+        place(0.0),
+        left,
+        first.removals[0].removal,
+    )

@@ -1,0 +1,108 @@
+"""Searches for the order of units that is best to remove and to keep."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from attnx.formulas import settled
+from attnx.plugin import Batch
+
+from .erasure_curve import set_sizes
+from .order_values import Outputs
+from .removals import Draws, Removal
+
+MOST_WINDOWS: dict[str, int] = {"delete": 256, "replace": 48}  # tried in the first round
+ROUNDING = 1e-6  # of probabilities: scores that are closer are equal, on every processor
+BREADTH = 12  # units that are tried again after the first round; the others were far behind
+
+
+@dataclass(frozen=True, slots=True)
+class FirstRound:
+    """What each unit does by itself."""
+
+    effect: Tensor  # [B, L] p − p without the unit, with its sign
+    score: Tensor  # [B, L] what removing it costs and keeping only it saves; −inf off the mask
+
+
+def first_round(removal: Removal, batch: Batch, outputs: Outputs, draws: Draws) -> FirstRound:
+    """Try every unit: the output without it, and the output with only it.
+
+    Of a long example neighbours are tried together, so that the search costs no more than so many passes.
+    """
+    mask = batch.mask
+    window = _windows(mask, MOST_WINDOWS[removal.name])  # [B, L]
+    first = mask & (window != torch.nn.functional.pad(window, (1, 0), value=-1)[:, :-1])
+    rows, columns = first.nonzero(as_tuple=True)  # [R] each: one row for every window
+    together = (window[rows] == window[rows, columns][:, None]) & mask[rows]  # [R, L]
+    without = removal.probabilities(rows, together, draws)
+    effects = (outputs.p[rows, None] - without).mean(1).nan_to_num()  # [R]
+    scores = _scores(removal, batch, outputs, rows, together, draws)  # [R]
+    number = first.flatten().cumsum(0).view_as(mask) - 1  # [B, L] the row of each column's window
+    effect = torch.where(mask, effects[number.clamp_min(0)], 0.0)
+    score = torch.where(mask, scores[number.clamp_min(0)], -torch.inf)
+    return FirstRound(effect, score)
+
+
+def _windows(mask: Tensor, most: int) -> Tensor:
+    """[B, L] the number of each unit's window: single units, or neighbours where there are too many."""
+    units = mask.sum(1, keepdim=True)  # [B, 1]
+    width = ((units + most - 1) // most).clamp_min(1)
+    window = (mask.cumsum(1) - 1).clamp_min(0) // width
+    return window.masked_fill(~mask, -2)
+
+
+def greedy_order(
+    removal: Removal,
+    batch: Batch,
+    outputs: Outputs,
+    bins: tuple[float, ...],
+    draws: Draws,
+    first: FirstRound,
+    breadth: int = BREADTH,
+) -> Tensor:
+    """[B, L] scores whose order is the best that a greedy search finds, one set size after the other.
+
+    After each set size the most promising units are tried again, each together with what was chosen.
+    """
+    mask = batch.mask
+    sizes = set_sizes(mask, bins)  # [B, T]
+    chosen = torch.zeros_like(mask)
+    last = first.score.clone()  # [B, L] what each unit did when it was tried last
+    order = torch.full_like(last, -torch.inf)
+    before = torch.zeros_like(sizes[:, 0])
+    for number in range(sizes.shape[1]):
+        more = sizes[:, number] - before  # [B] units to add
+        before = sizes[:, number]
+        open_ = mask & ~chosen & (more > 0)[:, None]
+        if number and open_.any():
+            tried = open_ & (_place(last, open_) < torch.maximum(more + 2, more.new_tensor(breadth))[:, None])
+            rows, columns = tried.nonzero(as_tuple=True)
+            sets = chosen[rows] | (columns[:, None] == torch.arange(mask.shape[1], device=mask.device))
+            last[tried] = _scores(removal, batch, outputs, rows, sets, draws)
+            open_ = tried
+        taken = open_ & (_place(last, open_) < more[:, None])
+        chosen |= taken
+        order = torch.where(taken, -float(number), order)
+    rest = mask & ~chosen
+    ranks = _place(last, mask).double() / (1 + mask.shape[1])  # within a set size, and behind all sets
+    order = torch.where(rest, -float(sizes.shape[1]), order)
+    return torch.where(mask, order - ranks, order)
+
+
+def _scores(
+    removal: Removal, batch: Batch, outputs: Outputs, rows: Tensor, sets: Tensor, draws: Draws
+) -> Tensor:
+    """[R] what removing the columns in `sets` [R, L] costs, minus what is lost by keeping only them."""
+    mask = batch.mask[rows]
+    fall = outputs.fall(removal.probabilities(rows, sets, draws), rows).mean(1).nan_to_num()
+    loss = outputs.loss(removal.probabilities(rows, mask & ~sets, draws), rows).mean(1)
+    return fall - loss
+
+
+def _place(scores: Tensor, among: Tensor) -> Tensor:
+    """[B, L] the place of each column among those marked, highest score first, equal ones from the left."""
+    equal = settled(scores.nan_to_num(neginf=0.0), among, absolute=ROUNDING).masked_fill(~among, -torch.inf)
+    return equal.argsort(dim=1, descending=True, stable=True).argsort(1)

@@ -1,0 +1,129 @@
+"""Two ways to remove units: delete them, or put units of other examples in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnx.formulas import Randomness, equal_lengths, logits_of_kept
+from attnx.plugin import Batch, Example, Model, RemovalName
+
+Draws = Sequence[int]
+
+
+class Removal(Protocol):
+    """A way to remove units from the examples of one batch."""
+
+    name: ClassVar[RemovalName]
+
+    def probabilities(self, rows: Tensor, gone: Tensor, draws: Draws) -> Tensor:
+        """Return [R, D] the probability of the explained class without the columns `gone` [R, L].
+
+        `rows` [R] says which example each row is about; `draws` which of the random draws are used.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Deleting:
+    """Units are deleted: the example gets shorter. Nothing is random, so every draw is the same."""
+
+    model: Model
+    batch: Batch
+    target: Tensor  # [B]
+    name: ClassVar[RemovalName] = "delete"
+
+    def probabilities(self, rows: Tensor, gone: Tensor, draws: Draws) -> Tensor:
+        """See `Removal`; NaN where no unit is left."""
+        batch = self.batch
+        used = torch.arange(batch.mask.shape[1], device=rows.device) < batch.lengths[rows, None]  # [R, L]
+        left = (batch.mask[rows] & ~gone).any(1)  # [R]
+        found = torch.full((len(rows),), torch.nan, dtype=torch.float64, device=rows.device)
+        if left.any():
+            logits = logits_of_kept(self.model, batch, rows[left], used[left] & ~gone[left])
+            found[left] = _of_target(logits, self.target[rows[left]])
+        return found[:, None].expand(-1, len(draws))
+
+
+@dataclass(frozen=True, slots=True)
+class Replacing:
+    """Units are replaced by units of other examples, drawn at random; the length stays the same.
+
+    What a draw puts into a place belongs to the example, so all orders are compared with the same units.
+    """
+
+    model: Model
+    batch: Batch  # encoded together with the donors, so that columns of both fit each other
+    target: Tensor  # [B]
+    drawn: Tensor  # [B, D, L, ...] what replaces the inputs of each column
+    known: dict[bytes, float] = field(default_factory=dict)
+    name: ClassVar[RemovalName] = "replace"
+
+    @classmethod
+    def of(
+        cls,
+        model: Model,
+        batch: Batch,
+        target: Tensor,
+        donors: Sequence[Example],
+        random: Randomness,
+        draws: int,
+    ) -> Replacing:
+        """Draw what replaces each unit: one of the example's spares, or else a unit of the donors."""
+        joint = model.encode([*batch.examples, *donors]).to(batch.inputs.device)
+        own = joint.take(torch.arange(len(batch), device=batch.inputs.device))
+        others = joint.take(torch.arange(len(batch), len(joint), device=batch.inputs.device))
+        uniform = random.to("replacement").uniform(own, draws)  # [B, D, L]
+        pool = others.inputs[others.mask]  # [P, ...]
+        drawn = pool[(uniform * len(pool)).long()]
+        spares = [example.spares for example in batch.examples]
+        if all(spares) and own.inputs.ndim == 2:
+            sizes = torch.tensor([len(rows or ()) for rows in spares], device=uniform.device)  # [B]
+            padded = [(*(rows or ()), *[0] * (int(sizes.max()) - len(rows or ()))) for rows in spares]
+            place = (uniform * sizes[:, None, None]).long()  # [B, D, L]
+            own_pool = torch.tensor(padded, dtype=own.inputs.dtype, device=uniform.device)  # [B, P]
+            drawn = own_pool.gather(1, place.flatten(1)).view_as(place)
+        return cls(model, own, target, drawn)
+
+    def probabilities(self, rows: Tensor, gone: Tensor, draws: Draws) -> Tensor:
+        """See `Removal`; outputs that were computed before are not computed again."""
+        bits = np.packbits(gone.cpu().numpy(), axis=1)
+        at = rows.cpu().numpy().astype(np.int32)
+        columns = []
+        for draw in draws:
+            head = np.stack([at, np.full_like(at, draw)], axis=1)
+            names = [a.tobytes() + b.tobytes() for a, b in zip(head, bits, strict=True)]
+            place = {name: number for number, name in enumerate(names) if name not in self.known}
+            if place:
+                new = torch.tensor(list(place.values()), device=rows.device)
+                self.known.update(zip(place, self._run(rows[new], gone[new], draw).tolist(), strict=True))
+            columns.append([self.known[name] for name in names])
+        return torch.tensor(columns, dtype=torch.float64, device=rows.device).T  # [R, D]
+
+    def _run(self, rows: Tensor, gone: Tensor, draw: int) -> Tensor:
+        """[R] the probability of the explained class with one draw in the place of the columns `gone`."""
+        found: list[Tensor] = []
+        order: list[Tensor] = []
+        for bucket in equal_lengths(self.batch.lengths[rows]):
+            at = rows[bucket]
+            repeated = self.batch.take(at)
+            columns = repeated.mask.shape[1]
+            replaced = gone[bucket, :columns]  # [r, l]
+            inputs = repeated.inputs
+            shape = (*replaced.shape, *[1] * (inputs.ndim - 2))
+            inputs = torch.where(replaced.view(shape), self.drawn[at, draw, :columns], inputs)
+            changed = replace(repeated, inputs=inputs)
+            logits = self.model.run(changed, self.model.embed(changed)).logits
+            found.append(_of_target(logits, self.target[at]))
+            order.append(bucket)
+        return torch.cat(found)[torch.cat(order).argsort()]
+
+
+def _of_target(logits: Tensor, target: Tensor) -> Tensor:
+    """[R] the probability of each row's class, in double precision."""
+    return logits.double().softmax(-1).gather(1, target[:, None])[:, 0]
