@@ -46,9 +46,9 @@ def mean_over_seeds_by_text(values: Array) -> Array:
 def share_of(gain: Array, range_: Array, level: float = LEVEL) -> Share:
     """The share of gains [S, N] in ranges [S, N], with its interval over texts.
 
-    The interval is that of a ratio of means by the delta method, with Student's quantile. Two imagined
-    texts, one explained perfectly and one no better than random, are part of its width: without them
-    texts that all agree would have an interval of no width at all.
+    The interval is that of a ratio of means by the delta method, with Student's quantile. Four imagined
+    texts, two explained perfectly and two no better than random, are part of its width: without them texts
+    that all agree would have an interval of no width at all, and few texts near 1 one that is too narrow.
     """
     g, d = mean_over_seeds_by_text(gain), mean_over_seeds_by_text(range_)
     both = ~(np.isnan(g) | np.isnan(d))
@@ -65,7 +65,7 @@ def standard_error(gain: Array, range_: Array, share: float) -> float:
     """The standard error of Σ gain / Σ range [N] each."""
     n, mean = len(gain), float(range_.mean())
     rest = gain - share * range_  # [N] what the share leaves unexplained
-    imagined = mean**2 * (share**2 + (1 - share) ** 2)
+    imagined = 2 * mean**2 * (share**2 + (1 - share) ** 2)
     return math.sqrt((float((rest**2).sum()) + imagined) / (n - 1) / n) / mean
 
 
