@@ -87,7 +87,7 @@ class Comparison(Result):
     runs: tuple[ComparedRun, ...]
     seeds: tuple[int, ...]  # that all runs have
     examples: int  # that all runs have
-    shares: tuple[ComparedShare, ...]  # of every run and explanation, the most faithful first
+    shares: tuple[ComparedShare, ...] = ()  # of every run and explanation, the most faithful first
     rows: tuple[Difference, ...]
     notes: tuple[str, ...]  # what was not compared, and what the numbers do not show
 

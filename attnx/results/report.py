@@ -146,9 +146,9 @@ class Report(Result):
     quality: tuple[Quality, ...]
     sample: SampleUsed | None  # None: everything was measured on the whole test split
     verdicts: tuple[Verdict, ...]  # one for every explanation and heading
-    ranking: tuple[Ranked, ...]  # every explanation of the run, the most faithful first
+    ranking: tuple[Ranked, ...] = ()  # every explanation of the run, the most faithful first
     reset: dict[str, float] = {}  # rank correlation of scores before and after parameters are reset
-    evidence: tuple[FamilyEvidence, ...]  # what every family of metrics shows; it decides nothing
+    evidence: tuple[FamilyEvidence, ...] = ()  # what every family of metrics shows; it decides nothing
     summaries: tuple[Summary, ...]
     curves: tuple[Curve, ...]
     costs: tuple[MethodCost, ...]

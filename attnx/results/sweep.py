@@ -38,9 +38,9 @@ class SweepRow(Record):
     run: str  # fingerprint
     accuracy: float
     faithfulness: Grade | None
-    share: float | None  # of the way from random to best; rows are ordered by it
-    share_low: float | None
-    share_high: float | None
+    share: float | None = None  # of the way from random to best; rows are ordered by it
+    share_low: float | None = None
+    share_high: float | None = None
     interpretability: Grade | None
     values: dict[str, Value]  # by measure and reference
 
