@@ -11,11 +11,11 @@ import torch
 from torch import Tensor
 
 from ..formulas.randomness import Randomness
-from ..protocols import Metric, SplitMetric
+from ..protocols import JointMetric, Metric, SplitMetric
 from ..run.evaluation_mode import evaluating
 from ..run.measuring.attribution import Named, trace_of
-from ..run.measuring.metric_calls import answer_of
-from ..types import Conclusion, Corpus, Evidence, Example, Importance
+from ..run.measuring.metric_calls import answer_of, joint_answers
+from ..types import Conclusion, Corpus, Evidence, Example, Importance, JointEvidence
 from .laws import law, require
 from .model_laws import close
 from .toy import WORDS, MarkedToyModel, ToyModel, toy_data
@@ -56,6 +56,11 @@ def values_of(
 ) -> Tensor:
     """Measure these examples: values [B, M] for one explanation."""
     with evidence_of(examples, explanation, device, made_by) as evidence:
+        if is_joint_metric(metric):
+            corpus = Corpus(torch.tensor([len(example.units) for example in examples]), toy_data().train)
+            one = {explanation: evidence.explanation}
+            joint = JointEvidence(evidence.trace, one, evidence.model, evidence.random, corpus)
+            return joint_answers(Named("metric", metric), joint)[explanation]
         return answer_of(Named("metric", metric), evidence)[0]
 
 
@@ -84,6 +89,11 @@ def toy_split() -> list[Example]:
         Example(f"toy-{i}", tuple(rng.choices(WORDS[1:], k=n)), i % 2, rationale=(True,) + (False,) * (n - 1))
         for i, n in enumerate(rng.choices(range(2, 8), k=SPLIT))
     ]
+
+
+def is_joint_metric(metric: Metric | JointMetric) -> TypeGuard[JointMetric]:
+    """Whether a metric measures all explanations together."""
+    return metric.joint
 
 
 def is_split_metric(metric: Metric) -> TypeGuard[SplitMetric]:
@@ -199,7 +209,7 @@ def undefined(metric: Metric) -> None:
 @law("metric")
 def metric_curve(metric: Metric) -> None:
     """A metric returns a curve only if it declares an axis, with one column per point of the axis."""
-    if is_split_metric(metric):
+    if is_split_metric(metric) or is_joint_metric(metric):
         return
     with evidence_of(toy_data().test, "attention") as evidence:
         answer_of(Named("metric", metric), evidence)

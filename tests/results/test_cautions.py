@@ -131,7 +131,7 @@ def test_signed_scores_compared_with_unsigned_ones_are_reported(signed):
     traits = {name: Traits(name == signed, 0.0) for name in ("attention", "loo")}
     caution = only(traits=traits)
     assert (caution.kind, caution.about) == ("signed-scores", (signed, other))
-    assert caution.text.startswith(f"'{signed}' has negative scores and '{other}' has none")
+    assert caution.text.startswith(f"'{signed}' has signs and '{other}' has none")
 
 
 def test_scores_that_are_constant_in_most_examples_rank_nothing():

@@ -27,18 +27,15 @@ def plain():
 
 def test_a_plain_run_tests_faithfulness_and_what_the_task_knows(plain):
     metrics = {summary.metric for summary in plain.summaries}
-    assert metrics >= FAITHFUL | {"entropy", "nnz", "plausibility", "focus", "contextualisation"}
+    assert metrics >= FAITHFUL | {"faithfulness", "mass", "plausibility", "focus", "contextualisation"}
     references = {
         s.reference for s in plain.summaries if s.metric == "kendall" and s.explanation == "attention"
     }
     assert references == {"gradient", "loo"}
-    assert {v.family for v in plain.verdicts} >= {
-        None,
-        "erasure",
-        "intervention",
-        "agreement",
-        "ground-truth",
-    }
+    families = {found.family for found in plain.evidence}
+    assert families >= {"erasure", "intervention", "agreement", "ground-truth"}
+    assert {v.heading for v in plain.verdicts} == {"faithfulness", "interpretability"}
+    assert {one.explanation for one in plain.ranking} >= {"attention", "gradient", "loo", "input-x-gradient"}
     assert plain.sample is None
 
 
@@ -66,9 +63,9 @@ def test_expensive_metrics_are_measured_on_a_stated_sample_that_is_the_same_for_
     assert (report.sample.examples, report.sample.of) == (15, 40)
     counts = {s.metric: s.n + s.undefined for s in report.summaries if s.group == "all"}
     assert {name for name, n in counts.items() if n == 30} == set(report.sample.metrics)
-    assert counts["nnz"] == 80
+    assert counts["mass"] == 80
     assert "comprehensiveness" in report.sample.metrics
-    rows = [row for v in report.verdicts for row in v.rows if row.metric == "comprehensiveness"]
+    rows = [row for found in report.evidence for row in found.rows if row.metric == "comprehensiveness"]
     assert {row.n for row in rows} == {30}
     assert run(sample=15, seeds=[0, 1]).sample == report.sample
 

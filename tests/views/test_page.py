@@ -64,7 +64,7 @@ def test_the_page_is_well_formed_and_asks_nothing_of_a_network(full_page):
 
 def test_it_opens_with_the_verdict_and_has_every_number(full_report, full_page):
     text = full_page.read_text(encoding="utf-8")
-    assert text.index('id="verdict"') < text.index('id="measures"') < text.index('id="examples"')
+    assert text.index('id="verdict"') < text.index('id="examples"') < text.index('id="measures"')
     for summary in full_report.summaries:
         if summary.group == "all" and summary.interval:
             assert f">{summary.interval}<" in text

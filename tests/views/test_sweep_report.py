@@ -28,7 +28,7 @@ def row(projection="softmax", tau=0.5, task="easy:train=20,noise=1", explanation
         explanation=explanation,
         run=f"{task}{projection}{changes}",
         accuracy=0.75,
-        faithfulness="supported",
+        faithfulness="good",
         interpretability=None,
         values={"kendall tau with loo": value},
     )
