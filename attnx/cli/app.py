@@ -11,15 +11,13 @@ import typer
 from .audit import audit
 from .check import check
 from .compare import compare
+from .components import info, list_components, plugins
 from .data import data_app
 from .error_boundary import answer
 from .evaluate import evaluate
 from .explain import explain
 from .export import export
 from .global_options import add_global_options, reset
-from .info import info
-from .list import list_components
-from .plugins import plugins
 from .repeated_options import refuse_repeats
 from .reproduce import reproduce
 from .runs import runs_app

@@ -150,7 +150,7 @@ def test_the_note_and_the_page_over_all_runs(reports: tuple[Report, StudyReport]
         saved_reports.write_index(list(saved_reports.saved_reports(root)), page)
 
     def seen() -> tuple[list[str], bool, bool]:
-        names = [line.name for _, line in run_list.list_runs(root) if line.kind == "study"]
+        names = [line.name for line in run_list.list_runs(root) if line.kind == "study"]
         text = page.read_text()
         assert text == "old" or text.rstrip().endswith("</html>")
         whole = not (folder / runs.PAGE).exists() or "</html>" in (folder / runs.PAGE).read_text()
@@ -255,7 +255,7 @@ def test_whole_commands(home: Path, command: str) -> None:
     home.mkdir()
     number = 0
     for number in deaths(home, work):
-        for _, line in run_list.list_runs():
+        for line in run_list.list_runs():
             assert line.kind != "unreadable"
         assert work() == whole, number
         # The next writer clears what a killed one left; whole weights and data are not written again.
