@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -19,6 +20,12 @@ Cli = Callable[..., tuple[int, str, str]]
 Install = Callable[..., Path]
 
 
+def pytest_collection_finish() -> None:
+    """Leave what is imported by now out of every collection of garbage from here on."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Whatever attnx keeps is kept in a folder of this session, in subprocesses too."""
@@ -34,6 +41,8 @@ def _threads() -> None:
     import torch
 
     torch.set_num_threads(int(THREADS))
+    if not torch.cuda.is_available():  # each seed would be noted for a GPU that may come, with a traceback
+        torch.cuda.manual_seed_all = lambda seed: None
 
 
 @pytest.fixture(autouse=True)

@@ -4,6 +4,7 @@ Heavy modules are imported inside commands, so that help, lists and mistakes ans
 """
 
 import sys
+from functools import cache
 from typing import Annotated, Any
 
 import typer
@@ -50,9 +51,14 @@ def main() -> None:
 
 def _run() -> Any:
     reset()
-    command = add_global_options(typer.main.get_command(app))
+    command = _command()
     refuse_repeats(command, sys.argv[1:])
     return command(standalone_mode=False)
+
+
+@cache
+def _command() -> Any:
+    return add_global_options(typer.main.get_command(app))
 
 
 def _version(wanted: bool) -> None:
