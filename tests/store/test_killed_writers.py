@@ -108,7 +108,10 @@ def test_weights(tmp_path: Path, existing: bool) -> None:
 
 
 @pytest.mark.parametrize("existing", [False, True])
-def test_studies(reports: tuple[Report, StudyReport], tmp_path: Path, existing: bool) -> None:
+def test_studies(
+    reports: tuple[Report, StudyReport], tmp_path: Path, existing: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(StudyReport, "to_html", lambda self, *_: f"page of {self.seconds}")
     first, second = (reports[1].model_copy(update={"seconds": n}) for n in (1.0, 2.0))
     root = tmp_path / "studies"
     root.mkdir()
@@ -122,7 +125,10 @@ def test_studies(reports: tuple[Report, StudyReport], tmp_path: Path, existing: 
     holds(Deed(lambda: write_study(second, root), seen, before, [2.0]), root, least=12)
 
 
-def test_deleting(reports: tuple[Report, StudyReport], tmp_path: Path) -> None:
+def test_deleting(
+    reports: tuple[Report, StudyReport], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(StudyReport, "to_html", lambda self, *_: "page")
     root = tmp_path / "studies"
     folder = write_study(reports[1], root)
 
