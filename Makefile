@@ -2,6 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+unexport PYTHONDONTWRITEBYTECODE # every worker and every process of a test would compile the code again
 
 .PHONY: demo test test-browser test-portable test-slow fuzz lint types bench growth lock install-locked licences audit clean
 

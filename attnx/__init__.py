@@ -6,7 +6,8 @@
     print(report)
 
 This module has what a user needs: functions, and the reports that they give back. `attnx.results` has every
-record inside a report. For the authors of plugins there are `attnx.plugin` (protocols and records),
+record inside a report. What is stored and installed is in `attnx.runs`, `attnx.datasets` and
+`attnx.components`. For the authors of plugins there are `attnx.plugin` (protocols and records),
 `attnx.formulas` (mathematics) and `attnx.testing` (conformance tests).
 """
 
@@ -18,13 +19,15 @@ from typing import TYPE_CHECKING, Any
 from .late_imports import Renamed, import_late
 
 if TYPE_CHECKING:
+    from . import components as components
+    from . import datasets as datasets
+    from . import runs as runs
     from .api.audit import audit
     from .api.check import check
     from .api.compare import compare
     from .api.evaluate import evaluate
     from .api.experiment import experiment
     from .api.explain import explain
-    from .api.fetch_dataset import fetch_dataset
     from .api.load import load
     from .api.reproduce import reproduce
     from .api.study import study
@@ -68,7 +71,6 @@ _MODULES = {
     "api.explain": ("explain",),
     "api.check": ("check",),
     "api.compare": ("compare",),
-    "api.fetch_dataset": ("fetch_dataset",),
     "wrapping.wrap": ("wrap",),
     "results.report": ("Report",),
     "results.study": ("StudyReport",),
@@ -104,6 +106,7 @@ _RENAMED = {
     },
     "Checked": Renamed("attnx.testing.ComponentCheck"),
     "Kept": Renamed("attnx.plugin.DrawingData"),
+    "fetch_dataset": Renamed("attnx.datasets.fetch", "attnx.datasets.fetch_folder"),
 }
 
 __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
@@ -118,7 +121,6 @@ __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
     "compare",
     "wrap",
     "check",
-    "fetch_dataset",
     "Report",
     "StudyReport",
     "SweepReport",
@@ -138,7 +140,7 @@ __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
     "AttnxWarning",
 ]
 
-_ROOMS = ("plugin", "formulas", "testing", "results")
+_ROOMS = ("plugin", "formulas", "testing", "results", "runs", "datasets", "components")
 _find = import_late(__name__, _MODULES, _RENAMED)
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+import importlib
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,10 +16,23 @@ import pytest
 for variable in ("ATTNX_DATA", "ATTNX_HOME", "ATTNX_OFFLINE", "ATTNX_REGISTRY", "ATTNX_WITHOUT"):
     os.environ.pop(variable, None)
 
+# Settings and the list of fonts are those of this session: not the user's, and not made by another process.
+_MATPLOTLIB = tempfile.TemporaryDirectory(prefix="attnx-matplotlib-")
+os.environ["MPLCONFIGDIR"] = _MATPLOTLIB.name
 THREADS = os.environ.get("OMP_NUM_THREADS", "1")  # of this process and of those that it starts
 EMPTY = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"></svg>'
 Cli = Callable[..., tuple[int, str, str]]
 Install = Callable[..., Path]
+
+
+def pytest_collection_finish() -> None:
+    """Leave what is imported by now out of every collection of garbage from here on.
+
+    The list of fonts is made first, because some tests forbid to open files.
+    """
+    importlib.import_module("matplotlib.font_manager")
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -34,6 +50,8 @@ def _threads() -> None:
     import torch
 
     torch.set_num_threads(int(THREADS))
+    if not torch.cuda.is_available():  # each seed would be noted for a GPU that may come, with a traceback
+        torch.cuda.manual_seed_all = lambda seed: None
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,8 @@
 """Measure stored models and print every row of their reports as JSON, with the instructions torch has here.
 
 `python tests/measure_on_this_processor.py train FOLDER all` trains models and stores their weights, so that
-other processors start from the same numbers; `... measure FOLDER all` measures them.
+other processors start from the same numbers; `... measure FOLDER all` measures them; `... both FOLDER all`
+does one after the other.
 """
 
 from __future__ import annotations
@@ -106,7 +107,7 @@ def measure(folder: Path, models: Sequence[str]) -> dict[str, Any]:
 if __name__ == "__main__":
     _, what, folder, asked = sys.argv
     models = list(MODELS) if asked == "all" else [asked]
-    if what == "train":
+    if what in ("train", "both"):
         train(Path(folder), models)
-    else:
+    if what in ("measure", "both"):
         json.dump(measure(Path(folder), models), sys.stdout)

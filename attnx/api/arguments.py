@@ -7,6 +7,7 @@ has the default of its protocol in `attnx.plugin`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -27,6 +28,54 @@ class OwnTask(Protocol):
 
     def load(self, source: Source, /) -> TaskData:
         """Load all examples."""
+        ...
+
+
+class OwnTable(Protocol):
+    """Texts and labels in memory, by the names of columns: a DataFrame, a `datasets` object, a dictionary."""
+
+    def __getitem__(self, column: str, /) -> Any:
+        """Give a column, or a split."""
+        ...
+
+
+class OwnFunction(Protocol):
+    """A function or a method from texts to probabilities, such as a call of a service.
+
+    It has a name, which a module of torch does not have: that one says nothing of how it reads texts.
+    """
+
+    __name__: str
+
+    def __call__(self, texts: list[str], /) -> Any:
+        """Give one row of probabilities for each text, in the order of the labels."""
+        ...
+
+
+class OwnClassifier(Protocol):
+    """A fitted classifier of texts, as scikit-learn has them."""
+
+    def predict_proba(self, texts: Any, /) -> Any:
+        """Give one row of probabilities for each text."""
+        ...
+
+
+class OwnPipeline(Protocol):
+    """A pipeline of transformers: a model with its tokenizer."""
+
+    @property
+    def task(self) -> str:
+        """What it is for."""
+        ...
+
+    @property
+    def model(self) -> Any:
+        """What classifies texts."""
+        ...
+
+    @property
+    def tokenizer(self) -> Any:
+        """What reads texts."""
         ...
 
 
@@ -90,8 +139,20 @@ class OwnStudy(Protocol):
 
 WithOptions: TypeAlias = tuple[type[Any], Options | dict[str, Any]]  # a class, and what it is made with
 
-TaskLike: TypeAlias = str | OwnTask | type[OwnTask] | WithOptions
-ModelLike: TypeAlias = str | OwnModel | type[OwnModel] | WithOptions
+# Texts in memory also come as two lists (texts, labels), and with options: (frame, {"text": "review"}).
+TaskLike: TypeAlias = str | OwnTask | type[OwnTask] | OwnTable | tuple[Any, Any] | WithOptions
+# A transformer also comes as a pair (model, tokenizer), and with options: (pipeline, {"layer": 2}).
+ModelLike: TypeAlias = (
+    str
+    | OwnModel
+    | type[OwnModel]
+    | OwnFunction
+    | partial[Any]
+    | OwnClassifier
+    | OwnPipeline
+    | tuple[Any, Any]
+    | WithOptions
+)
 ProjectionLike: TypeAlias = str | OwnProjection | type[OwnProjection] | WithOptions
 ImportanceLike: TypeAlias = str | OwnImportance | type[OwnImportance] | WithOptions
 MetricLike: TypeAlias = str | OwnMetric | SplitMetric | type[OwnMetric] | type[SplitMetric] | WithOptions

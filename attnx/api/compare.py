@@ -41,7 +41,7 @@ def _report(run: RunLike, out: Path | None) -> Report:
     from ..results.report import Report
     from ..store.saved_reports import load_saved
 
-    given = load_saved(str(run), out).report if isinstance(run, str | Path) else getattr(run, "report", run)
+    given = load_saved(str(run), out) if isinstance(run, str | Path) else getattr(run, "report", run)
     if not isinstance(given, Report):
         raise UsageError(f"{run!r} is not a run. 'attnx runs' lists the runs that can be compared.")
     return given

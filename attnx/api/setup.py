@@ -13,7 +13,7 @@ from ..progress import Progress
 
 if TYPE_CHECKING:
     from ..data.access import Source
-
+    from .arguments import Names
 
 R = TypeVar("R")
 
@@ -27,9 +27,9 @@ def computed(work: Callable[[], R]) -> R:
         return cast("R", lost.report)
 
 
-def installed_here() -> Catalog:
-    """Find the installed components, and warn of plugins that are broken."""
-    catalog = Catalog.installed()
+def installed_here(without: Names = ()) -> Catalog:
+    """Find the installed components, except those of plugins to switch off; warn of broken plugins."""
+    catalog = Catalog.installed((without,) if isinstance(without, str) else without)
     for text in catalog.warnings:
         warnings.warn(text, AttnxWarning, stacklevel=3)
     return catalog

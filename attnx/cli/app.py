@@ -4,6 +4,7 @@ Heavy modules are imported inside commands, so that help, lists and mistakes ans
 """
 
 import sys
+from functools import cache
 from typing import Annotated, Any
 
 import typer
@@ -11,15 +12,13 @@ import typer
 from .audit import audit
 from .check import check
 from .compare import compare
+from .components import info, list_components, plugins
 from .data import data_app
 from .error_boundary import answer
 from .evaluate import evaluate
 from .explain import explain
 from .export import export
 from .global_options import add_global_options, reset
-from .info import info
-from .list import list_components
-from .plugins import plugins
 from .repeated_options import refuse_repeats
 from .reproduce import reproduce
 from .runs import runs_app
@@ -52,9 +51,14 @@ def main() -> None:
 
 def _run() -> Any:
     reset()
-    command = add_global_options(typer.main.get_command(app))
+    command = _command()
     refuse_repeats(command, sys.argv[1:])
     return command(standalone_mode=False)
+
+
+@cache
+def _command() -> Any:
+    return add_global_options(typer.main.get_command(app))
 
 
 def _version(wanted: bool) -> None:

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from .catalog import installed_catalog
 from .completion import names_of
+from .global_options import installed_catalog
 from .options import Device, Json
 
 

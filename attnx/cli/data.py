@@ -1,18 +1,17 @@
-"""`attnx data`: list, locate, fetch and delete datasets."""
+"""`attnx data`: list, locate, fetch and delete datasets, and export the examples of a task."""
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from .catalog import installed_catalog
 from .completion import dataset_names
-from .export_data import export
-from .options import DataDir, Json
+from .global_options import switched_off
+from .options import DataDir, Json, Limit
 
 if TYPE_CHECKING:
-    from ..data.access import Source
+    from ..data.exported import Split
 
 data_app = typer.Typer(
     help="List, locate, fetch and delete datasets.",
@@ -36,15 +35,12 @@ def _help(context: typer.Context) -> None:
         print(context.get_help())
 
 
-data_app.command()(export)
-
-
 @data_app.command("list", epilog="Examples: attnx data list; attnx data list --json")
 def list_datasets(data_dir: DataDir = None, json: Json = False) -> None:
     """List all known datasets and their local status."""
-    from ..data.dataset_status import dataset_statuses
+    from .. import datasets
 
-    found = dataset_statuses(_source(data_dir))
+    found = datasets.list(data_dir=data_dir, without=switched_off)
     if json:
         from ..views.components import to_json
 
@@ -60,11 +56,9 @@ def list_datasets(data_dir: DataDir = None, json: Json = False) -> None:
 @data_app.command(epilog="Example: ls $(attnx data where imdb)")
 def where(name: Name, data_dir: DataDir = None) -> None:
     """Print the folder of a dataset; download nothing."""
-    source = _source(data_dir)
-    found = source.where(name)
-    if found is None:
-        raise source.missing(name)
-    typer.echo(found.folder)
+    from .. import datasets
+
+    typer.echo(datasets.where(name, data_dir=data_dir, without=switched_off))
 
 
 @data_app.command(epilog="Example: attnx data fetch imdb")
@@ -73,7 +67,9 @@ def fetch(name: Name, data_dir: DataDir = None) -> None:
 
     Its source, checksum and licence are printed too.
     """
-    found = _source(data_dir).fetch(name)
+    from .. import datasets
+
+    found = datasets.fetch(name, data_dir=data_dir, without=switched_off)
     typer.echo(found.folder)
     for key, value in found.provenance.items():
         if key != "folder":
@@ -93,30 +89,43 @@ def clear(
     ] = None,
 ) -> None:
     """Delete downloads; your own folders are never touched."""
-    from ..data.access import Source
-    from ..data.cache import Cache
+    from .. import datasets
     from ..data.dataset_status import size_in_words
-    from ..store.home import home
 
-    source = Source(datasets=installed_catalog().registry.datasets)
-    chosen = source.datasets if name is None else {name: source.dataset(name)}
-    cache = Cache(home() / "data")
-    sources = [s for dataset in chosen.values() for s in dataset.sources]
-    folders = {found for s in sources if (found := cache.find(s))}
-    also = sorted(
-        other
-        for other, dataset in source.datasets.items()
-        if other not in chosen and any(cache.find(s) in folders for s in dataset.sources)
-    )
-    freed = sum(cache.remove(s) for s in sources)
-    if name is None:
-        freed += cache.remove_rest()
-    shared = f"; also deleted, because they share the download: {', '.join(also)}" if also else ""
-    typer.echo(f"freed {size_in_words(freed)} in {cache.root}{shared}")
+    cleared = datasets.clear(name, without=switched_off)
+    also = ", ".join(cleared.also)
+    shared = f"; also deleted, because they share the download: {also}" if also else ""
+    typer.echo(f"freed {size_in_words(cleared.bytes)} in {cleared.folder}{shared}")
 
 
-def _source(data_dir: Path | None) -> "Source":
-    from ..api.setup import find_source
-    from ..progress import Progress
+@data_app.command()
+def export(
+    task: Annotated[
+        str,
+        typer.Argument(metavar="TASK", help="A task; options follow as NAME:key=value.", show_default=False),
+    ],
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="File to write.  [default: standard output]")
+    ] = None,
+    split: Annotated[str, typer.Option(metavar="train|dev|test|all", help="Which split.")] = "all",
+    limit: Limit = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Write the examples of a task as JSON lines.
 
-    return find_source(installed_catalog(), data_dir, Progress())
+    Each line has id, split, units (words, or image patches), label, and query and rationale if the task has
+    them. To test scores of your own, compute one number per unit, write lines {"id": ..., "scores": [...]}
+    and pass the file with --explanation precomputed:file=SCORES.
+
+    Example:
+
+      attnx data export imdb --split test --out units.jsonl
+    """
+    from .. import datasets
+
+    chosen = cast("Split", split)  # a wrong one is refused with the others
+    found = datasets.export(task, split=chosen, limit=limit, data_dir=data_dir, out=out, without=switched_off)
+    if out is None:
+        sys.stdout.writelines(f"{example.to_json()}\n" for example in found)
+    else:
+        print(f"{len(found)} examples written: {out}", file=sys.stderr)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import NotStored
-from .catalog import installed_catalog
+from .global_options import installed_catalog
 from .options import (
     DataDir,
     Device,

@@ -8,8 +8,8 @@ import typer
 
 from ..disk import write_file
 from ..errors import UsageError
-from .catalog import installed_catalog
 from .completion import names_of
+from .global_options import installed_catalog
 from .options import DataDir, Device, Limit, Model, Out, Projection, Train
 
 

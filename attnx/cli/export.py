@@ -6,10 +6,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from ..disk import write_file
-from ..errors import UsageError
-from .catalog import installed_catalog
 from .completion import saved_names
+from .global_options import switched_off
 from .options import Out
 
 
@@ -48,23 +46,14 @@ def export(
 
       attnx export 55e8 --to svg --into figures
     """
-    from ..store.saved_reports import load_saved
-    from ..views.export import to_text, write_figures
+    from .. import runs
 
-    report = load_saved(run, out).report
-    assert report is not None  # load_saved refuses an unreadable one
-    if to != "svg" and to != "png":
-        text = to_text(report, to)
-        if into is None:
-            sys.stdout.write(text)
-        else:
-            write_file(into, text)
-            print(into)
+    if to == "svg" or to == "png":
+        written = runs.export(run, to, into=into, out=out, without=switched_off)
+        print("\n".join(map(str, written)))
         return
-    written = write_figures(report, to, into or Path("figures"), installed_catalog())
-    if not written:
-        raise UsageError(
-            "There are no figures. A run has some if one of its metrics draws one, or if its examples are "
-            "stored (--keep all); a study, if a measure has several settings."
-        )
-    print("\n".join(map(str, written)))
+    text = runs.export(run, to, into=into, out=out, without=switched_off)
+    if into is None:
+        sys.stdout.write(text)
+    else:
+        print(into)

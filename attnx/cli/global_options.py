@@ -1,12 +1,15 @@
 """The options of every command, before or after its name: --debug and --without.
 
-`attnx --debug list` and `attnx list --debug` mean the same.
+`attnx --debug list` and `attnx list --debug` mean the same. What --without names is missing from the catalog.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from typer.core import TyperOption
+
+if TYPE_CHECKING:
+    from ..host.catalog import Catalog
 
 switched_off: list[str] = []  # plugins named by --without
 _shown: dict[str, bool] = {"debug": False}
@@ -16,6 +19,13 @@ def reset() -> None:
     """Forget the options of an earlier command in the same process."""
     switched_off.clear()
     _shown["debug"] = False
+
+
+def installed_catalog() -> "Catalog":
+    """The installed components without those that are switched off; each broken plugin is one warning."""
+    from ..api.setup import installed_here
+
+    return installed_here(switched_off)
 
 
 def debug() -> bool:

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from .catalog import installed_catalog
 from .completion import experiment_names
+from .global_options import installed_catalog, switched_off
 from .options import DataDir, Executor, Json, Scheduler
 
 
@@ -59,16 +59,18 @@ def reproduce(
     from ..errors import UsageError
     from ..request.experiment import find_experiment, plan_experiment
 
-    catalog = installed_catalog()
-    known = catalog.registry.experiments
     if list_:
+        from ..components import experiments
         from ..views.terminal.experiments import experiment_list
 
-        print(experiment_list(known))
+        print(experiment_list(experiments(without=switched_off)))
         return
     if not experiment:
         raise UsageError("No experiment is given. See 'attnx reproduce --list' for their names.")
-    asked = plan_experiment(experiment, find_experiment(known, experiment), size, seeds)
+    catalog = installed_catalog()
+    asked = plan_experiment(
+        experiment, find_experiment(catalog.registry.experiments, experiment), size, seeds
+    )
 
     from ..api.reproduce import reproduce_plan
     from ..run.workers.executors import choose_workers

@@ -1,14 +1,12 @@
 """`attnx runs`: list, show and delete stored runs, studies and weights."""
 
 import sys
-import warnings
-from datetime import datetime, timedelta
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ..errors import AttnxWarning
 from ..escaping import printable
 from .completion import saved_names
 from .options import Out
@@ -38,15 +36,14 @@ def _list(
     if context.invoked_subcommand is not None:
         return
 
-    from ..store.run_list import list_runs
-    from ..store.saved_reports import roots
+    from .. import runs
     from ..views.terminal.runs import lines_json, print_runs
 
-    found = [line for _, line in list_runs(out)]
     if json:
-        sys.stdout.write(lines_json(found[: last or None]))
+        sys.stdout.write(lines_json(runs.list(last=last or None, out=out)))
     else:
-        print_runs(found, 50 if last is None else last, " and ".join(map(str, roots(out))))
+        where = " and ".join(map(str, runs.folders(out=out)))
+        print_runs(runs.list(out=out), 50 if last is None else last, where)
 
 
 @runs_app.command(epilog="Example: attnx runs show 55e8")
@@ -62,21 +59,17 @@ def show(
     out: Out = None,
 ) -> None:
     """Print the report of a run or study."""
+    from .. import runs
     from ..results.study import StudyReport
-    from ..store.saved_reports import load_saved
     from ..views.terminal.report import print_report, print_study, print_warnings
 
-    saved = load_saved(run, out or context.obj)
-    assert saved.report is not None  # load_saved refuses an unreadable one
+    report = runs.show(run, out=out or context.obj)
     if json:
-        sys.stdout.write(saved.report.to_json())
+        sys.stdout.write(report.to_json())
         return
-    if isinstance(saved.report, StudyReport):
-        print_study(saved.report)
-    else:
-        print_report(saved.report)
-    print_warnings(saved.report.warnings)
-    print(f"folder: {printable(str(saved.folder))}", file=sys.stderr)
+    print_study(report) if isinstance(report, StudyReport) else print_report(report)
+    print_warnings(report.warnings)
+    print(f"folder: {printable(str(report.folder))}", file=sys.stderr)
 
 
 @runs_app.command(epilog="Example: attnx runs delete 55e8 b0c1")
@@ -97,9 +90,9 @@ def delete(
 
     Their examples and pages are deleted too. If one of the names is wrong, nothing is deleted.
     """
-    from ..store.saved_reports import find_folder
+    from ..runs import delete
 
-    _delete(dict.fromkeys(find_folder(name, out or context.obj) for name in runs), dry_run)
+    _print_deleted(delete(*runs, dry_run=dry_run, out=out or context.obj), dry_run)
 
 
 @runs_app.command(epilog="Example: attnx runs prune --older-than 30d --keep 100 --dry-run")
@@ -115,16 +108,10 @@ def prune(
     With both options, a run is deleted only if it is older than AGE and not among the N newest. Checkpoints
     in ATTNX_HOME older than AGE are deleted too; without --older-than, those older than a day.
     """
-    from ..store.pruning import old_checkpoints, parse_age, to_prune
-    from ..store.run_list import list_runs
+    from .. import runs
 
-    age, now, folder = (
-        None if older_than is None else parse_age(older_than),
-        datetime.now(),
-        out or context.obj,
-    )
-    found = to_prune(list_runs(folder), age, keep, now)
-    _delete(dict.fromkeys([*found, *(old_checkpoints(age, now) if folder is None else ())]), dry_run)
+    found = runs.prune(older_than=older_than, keep=keep, dry_run=dry_run, out=out or context.obj)
+    _print_deleted(found, dry_run)
 
 
 @runs_app.command(epilog="Example: attnx runs weights --prune --dry-run")
@@ -139,33 +126,18 @@ def weights(
     Weights count as used if a readable run in ATTNX_HOME names them. Studies and unreadable runs do not
     count: if they need their weights again, the models are trained again.
     """
-    from ..store.pruning import list_weights, parse_age
-    from ..store.run_list import list_runs
+    from .. import runs
     from ..views.terminal.runs import print_weights, weights_json
 
-    age = timedelta(0) if older_than is None else parse_age(older_than)
-    listed = list_runs()
-    found = [one for one in list_weights(listed) if datetime.now() - one.written >= age]
+    found = runs.weights(prune=prune, older_than=older_than, dry_run=dry_run)
     if prune:
-        unreadable = sum(line.kind == "unreadable" for _, line in listed)
-        if unreadable:
-            text = f"{unreadable} stored reports cannot be read; weights that only they use are deleted."
-            warnings.warn(text, AttnxWarning, stacklevel=2)
-        _delete([one.folder for one in found if not one.runs], dry_run)
-        return
-    rows = [(one.folder.name, one.written, one.size, one.runs) for one in found]
-    if json:
-        sys.stdout.write(weights_json(rows))
+        _print_deleted([one.folder for one in found], dry_run)
+    elif json:
+        sys.stdout.write(weights_json(found))
     else:
-        print_weights(rows)
+        print_weights(found)
 
 
-def _delete(folders: "dict[Path, None] | list[Path]", dry_run: bool) -> None:
-    from ..disk import delete_folder
-
-    for folder in folders:
-        if not dry_run:
-            delete_folder(folder)
-        print(printable(f"{'would delete' if dry_run else 'deleted'} {folder}"))
-    if not folders:
-        print("Nothing to delete.")
+def _print_deleted(folders: Iterable[Path], dry_run: bool) -> None:
+    said = [printable(f"{'would delete' if dry_run else 'deleted'} {folder}") for folder in folders]
+    print("\n".join(said) or "Nothing to delete.")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import NotStored
-from .catalog import installed_catalog
 from .completion import names_of
+from .global_options import installed_catalog
 from .options import (
     DataDir,
     Device,

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from .catalog import installed_catalog
 from .completion import saved_names
+from .global_options import switched_off
 from .options import Out
 
 
@@ -32,18 +32,6 @@ def view(
 
       attnx view 55e8
     """
-    from ..store.home import home
-    from ..store.runs import PAGE, write_page
-    from ..store.saved_reports import load_saved, saved_reports, write_index
+    from .. import runs
 
-    if run is None:
-        page = (out or home()) / "index.html"
-        write_index(list(saved_reports(out)), page, installed_catalog())
-    else:
-        saved = load_saved(run, out)
-        page = saved.folder / PAGE
-        if saved.report is not None and not page.is_file():
-            write_page(saved.report, saved.folder, installed_catalog())
-    print(page)
-    if browser:
-        typer.launch(page.resolve().as_uri())
+    print(runs.view(run, out=out, open=browser, without=switched_off))

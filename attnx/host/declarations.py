@@ -46,6 +46,12 @@ def read_docstring(target: str) -> str:
 
 def read_declaration(target: str, name: str) -> Any:
     """The value of a class attribute, own or inherited; None if there is none."""
+    return _declared(target, name, locate(target.partition(":")[0]))
+
+
+@cache
+def _declared(target: str, name: str, _file: str) -> Any:
+    """The same, read once for the file that has the class."""
     try:
         found = _attribute(_find_class(target), name)
         return None if found is None else _evaluate(found)

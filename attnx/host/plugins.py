@@ -8,7 +8,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import Distribution, EntryPoint, entry_points
+from types import ModuleType
 from typing import Any, TypeVar
 
 import pluggy
@@ -20,6 +21,7 @@ from .cards import Adapter, Card, Component, Kind
 T = TypeVar("T")
 HEAVY = ("torch", "transformers", "scipy", "sklearn", "pandas", "matplotlib")
 SLOW = 0.5  # seconds; every command waits for the imports of plugins
+_hooks: dict[ModuleType, Any] = {}  # of every plugin that was loaded
 
 HOOK_OF_KIND: dict[Kind, str] = {
     "task": "attnx_tasks",
@@ -65,16 +67,14 @@ def load_plugins(
             f"Cannot switch off plugin '{name}': it is not installed.{did_you_mean(name, known)} "
             "See 'attnx plugins'."
         )
-    # Reading any metadata of a distribution parses all of it, so it is done once.
-    distributions = {point.dist for point in found}
-    named = {dist: (dist.name, dist.version) if dist else ("?", "?") for dist in distributions}
+    named = {dist: _name_and_version(dist) for dist in {point.dist for point in found}}
     chosen = (point for point in found if (point.name in unwanted) == off)
     return tuple(load_plugin(point, *named[point.dist]) for point in chosen)
 
 
 def load_plugin(point: EntryPoint, distribution: str, version: str) -> Plugin:
     """Load one plugin; any error becomes its `failure`."""
-    before, started = set(sys.modules), time.perf_counter()
+    before, started = {name for name in HEAVY if name in sys.modules}, time.perf_counter()
     try:
         hooks = _register(point)
         slow = _cost(time.perf_counter() - started, before)
@@ -99,12 +99,29 @@ def _cost(seconds: float, before: set[str]) -> str:
 
 
 def _register(point: EntryPoint) -> Any:
-    """Import the plugin into its own manager, so that it cannot break others."""
+    """Import the plugin into its own manager, so that it cannot break others.
+
+    Its hooks are looked for once: a module keeps them for as long as it is imported.
+    """
+    plugin = _attempt("import failed", point.load)
+    if isinstance(plugin, ModuleType) and plugin in _hooks:
+        return _hooks[plugin]
     manager = pluggy.PluginManager(hookspecs.GROUP)
     manager.add_hookspecs(hookspecs)
-    _attempt("import failed", lambda: manager.register(point.load(), name=point.name))
+    _attempt("import failed", lambda: manager.register(plugin, name=point.name))
     _attempt("misspelled hook", manager.check_pending)
+    if isinstance(plugin, ModuleType):
+        _hooks[plugin] = manager.hook
     return manager.hook
+
+
+def _name_and_version(distribution: Distribution | None) -> tuple[str, str]:
+    """Read the first lines of the metadata; parsing all of it takes longer than all else that is read."""
+    head = (distribution.read_text("METADATA") or "").partition("\n\n")[0] if distribution else ""
+    said = dict(line.split(": ", 1) for line in head.splitlines() if ": " in line)
+    if distribution and not said.keys() >= {"Name", "Version"}:  # in another form, such as an egg's
+        return distribution.name, distribution.version
+    return said.get("Name", "?"), said.get("Version", "?")
 
 
 def _listed(hooks: Any, hook: str, wanted: type[T]) -> Iterator[T]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Literal
 
 from .judgement.records import Grade
@@ -16,47 +17,80 @@ MOST = 2  # measures in a line; all are in the report
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A run or a study in brief."""
+class StoredRun:
+    """A stored run or study in brief.
+
+    Attributes:
+        name: its name, which is that of its folder.
+        kind: whether it is a run or a study, or cannot be read.
+        written: when it was stored.
+        labels: task, model and projection; of a study, the study too.
+        seeds: its training seeds.
+        numbers: accuracy and the first measures; of a study, the first findings.
+        verdicts: the status by explanation and heading.
+        weights: the names of its weights.
+        folder: where it is stored.
+        reason: why it cannot be read, if it cannot.
+    """
 
     name: str
     kind: Literal["run", "study", "unreadable"]
     written: datetime
-    labels: dict[str, str]  # task, model, projection
+    labels: dict[str, str]
     seeds: tuple[int, ...]
-    numbers: dict[str, float | None]  # accuracy and the first measures, or the first findings
-    verdicts: dict[str, Grade]  # by explanation and heading
-    weights: tuple[str, ...]  # the folders of its weights
-    reason: str = ""  # why it cannot be read
+    numbers: dict[str, float | None]
+    verdicts: dict[str, Grade]
+    weights: tuple[str, ...]
+    folder: Path
+    reason: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON; the time in ISO format."""
-        return asdict(self) | {"written": self.written.isoformat(timespec="seconds")}
+        plain = {"written": self.written.isoformat(timespec="seconds"), "folder": str(self.folder)}
+        return asdict(self) | plain
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Line:
-        """A line read back from `to_dict`."""
+    def from_dict(cls, values: Mapping[str, Any]) -> StoredRun:
+        """What `to_dict` gave, read back."""
         return cls(
             **{
                 **values,
                 "written": datetime.fromisoformat(values["written"]),
                 "seeds": tuple(values["seeds"]),
                 "weights": tuple(values["weights"]),
+                "folder": Path(values["folder"]),
             }
         )
 
 
-def line_of(name: str, written: datetime, report: Report | StudyReport) -> Line:
+@dataclass(frozen=True, slots=True)
+class StoredWeights:
+    """Trained weights and the runs that use them.
+
+    Attributes:
+        folder: where they are stored; its name is theirs.
+        written: when they were stored.
+        bytes: how large they are.
+        runs: the names of the stored runs that use them.
+    """
+
+    folder: Path
+    written: datetime
+    bytes: int
+    runs: tuple[str, ...]
+
+
+def in_brief(folder: Path, written: datetime, report: Report | StudyReport) -> StoredRun:
     """A report in brief."""
     if isinstance(report, StudyReport):
         found = {f"{f.setting} {f.measure}": f.mean for f in report.findings[:MOST]}
         labels = {"study": report.study.label, **report.labels}
-        return Line(name, "study", written, labels, report.spec.seeds, found, {}, ())
+        return StoredRun(folder.name, "study", written, labels, report.spec.seeds, found, {}, (), folder)
     values = next(iter(verdict_values(report).values()), {})
     first = {title: value.mean for title, value in list(values.items())[:MOST]}
     accuracy = sum(quality.accuracy for quality in report.quality) / len(report.quality)
-    return Line(
-        name=name,
+    return StoredRun(
+        name=folder.name,
         kind="run",
         written=written,
         labels=dict(report.labels),
@@ -64,4 +98,5 @@ def line_of(name: str, written: datetime, report: Report | StudyReport) -> Line:
         numbers={"accuracy": accuracy, **first},
         verdicts={f"{v.explanation}, {v.heading}": v.grade for v in report.verdicts if v.share is not None},
         weights=tuple(report.provenance.weights_folders.values()),
+        folder=folder,
     )

@@ -49,9 +49,14 @@ class GlobalState:
         """Make the process what it was when this was read."""
         torch.set_default_dtype(self.default_dtype)
         torch.set_grad_enabled(self.gradients)
-        torch.use_deterministic_algorithms(
-            self.deterministic_algorithms, warn_only=self.deterministic_warnings
+        now = (
+            torch.are_deterministic_algorithms_enabled(),
+            torch.is_deterministic_algorithms_warn_only_enabled(),
         )
+        if now != (self.deterministic_algorithms, self.deterministic_warnings):  # it imports the compiler
+            torch.use_deterministic_algorithms(
+                self.deterministic_algorithms, warn_only=self.deterministic_warnings
+            )
         torch.set_float32_matmul_precision(self.matmul_precision)
         torch.backends.mkldnn.enabled = self.mkldnn  # type: ignore[assignment]
         if torch.get_num_threads() != self.threads:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -20,7 +21,7 @@ def library_versions(modules: Iterable[str]) -> dict[str, str]:
     """The installed versions of all libraries that these modules and their siblings import."""
     names = ALWAYS.union(*map(_libraries_of, modules))
     installed = _distributions()
-    return {name: version(name) for package in names for name in installed.get(package, ())}
+    return {name: _version(name) for package in names for name in installed.get(package, ())}
 
 
 def modules_behind(roots: Iterable[str], rooms: Iterable[str] = ()) -> dict[str, Path]:
@@ -49,10 +50,14 @@ def source_files(package: str) -> dict[str, Path]:
         raise PluginError(f"The source code of package '{package}' was not found.")
     found: dict[str, Path] = {}
     for place in spec.submodule_search_locations or [spec.origin or ""]:  # folders, or a single file
-        folder = Path(place)
-        for file in sorted(folder.rglob("*.py")) if folder.is_dir() else [folder]:
-            inner = file.relative_to(folder).with_suffix("").parts if file != folder else ()
-            found[".".join((package, *inner)).removesuffix(".__init__")] = file
+        if not os.path.isdir(place):
+            found[package] = Path(place)
+        for folder, _, files in os.walk(place):  # pathlib takes twice as long
+            inner = folder[len(place) :].replace(os.sep, ".")
+            for file in files:
+                if file.endswith(".py"):
+                    name = f"{package}{inner}.{file[:-3]}".removesuffix(".__init__")
+                    found[name] = Path(folder, file)
     return found
 
 
@@ -84,6 +89,12 @@ def _libraries_of(module: str) -> set[str]:
     files = modules_behind([module])
     names = {name.partition(".")[0] for inner in files for name in _imports(inner, files)}
     return names - sys.stdlib_module_names - {"attnx", module.partition(".")[0]}
+
+
+@cache
+def _version(distribution: str) -> str:
+    """The installed version; a library that is imported stays what it is, so it is looked up once."""
+    return version(distribution)
 
 
 @cache

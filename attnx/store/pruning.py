@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from ..disk import ABANDONED
 from ..errors import UsageError
-from ..results.overview import Line
+from ..results.overview import StoredRun, StoredWeights
 from .home import home
 from .weights import CHECKPOINTS, FILE
 
 UNITS = {"h": 1 / 24, "d": 1.0, "w": 7.0}
 
 
-@dataclass(frozen=True, slots=True)
-class StoredWeights:
-    """Stored weights and the runs that use them."""
-
-    folder: Path
-    written: datetime
-    size: int  # bytes
-    runs: tuple[str, ...]
-
-
-def parse_age(text: str) -> timedelta:
+def read_age(text: str | timedelta) -> timedelta:
     """Read an age, e.g. 12h, 30d or 8w; a number without a unit means days."""
+    if isinstance(text, timedelta):
+        return text
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([hdw]?)", text.strip())
     if not found:
         raise UsageError(f"'{text}' is not an age. Write hours, days or weeks, e.g. 12h, 30d or 8w.")
@@ -36,21 +27,21 @@ def parse_age(text: str) -> timedelta:
 
 
 def to_prune(
-    listed: Collection[tuple[Path, Line]], older_than: timedelta | None, keep: int | None, now: datetime
+    listed: Sequence[StoredRun], older_than: timedelta | None, keep: int | None, now: datetime
 ) -> list[Path]:
     """The folders to delete: not among the `keep` newest, and older than `older_than`."""
     if older_than is None and keep is None:
         raise UsageError("Specify what to delete: --older-than 30d, --keep 100, or both.")
-    beyond = list(listed)[keep or 0 :]
-    return [folder for folder, line in beyond if older_than is None or now - line.written > older_than]
+    beyond = listed[keep or 0 :]
+    return [run.folder for run in beyond if older_than is None or now - run.written > older_than]
 
 
-def list_weights(listed: Collection[tuple[Path, Line]], root: Path | None = None) -> list[StoredWeights]:
+def list_weights(listed: Collection[StoredRun], root: Path | None = None) -> list[StoredWeights]:
     """All stored weights, newest first, with the listed runs that use them."""
     used_by: dict[str, list[str]] = {}
-    for _, line in listed:
-        for key in line.weights:
-            used_by.setdefault(key, []).append(line.name)
+    for run in listed:
+        for key in run.weights:
+            used_by.setdefault(key, []).append(run.name)
     found = []
     for file in (root or home() / "weights").glob(f"[!.]*/{FILE}"):
         state = file.stat()

@@ -14,34 +14,34 @@ from pathlib import Path
 from typing import Any
 
 from ..disk import write_file
-from ..results.overview import Line, line_of
+from ..results.overview import StoredRun, in_brief
 from .runs import UNREADABLE
 from .saved_reports import read_saved, report_files, roots
 
 CACHE = ".lines.json"
 
 
-def list_runs(root: Path | None = None) -> list[tuple[Path, Line]]:
-    """The folder and the summary line of every run and study, newest first."""
-    found: list[tuple[int, Path, Line]] = []
+def list_runs(root: Path | None = None) -> list[StoredRun]:
+    """Every run and study in brief, newest first."""
+    found: list[tuple[int, StoredRun]] = []
     for folder in roots(root):
         found += _lines_in(folder)
-    return [(path, line) for _, path, line in sorted(found, key=lambda one: one[0], reverse=True)]
+    return [line for _, line in sorted(found, key=lambda one: one[0], reverse=True)]
 
 
-def _lines_in(root: Path) -> list[tuple[int, Path, Line]]:
+def _lines_in(root: Path) -> list[tuple[int, StoredRun]]:
     cached = _read_cache(root)
     fresh: dict[str, dict[str, Any]] = {}
-    found: list[tuple[int, Path, Line]] = []
+    found: list[tuple[int, StoredRun]] = []
     for file in report_files(root):
         try:
             state = file.stat()
         except FileNotFoundError:  # deleted or replaced by another process just now
             continue
         folder, mark = file.parent, f"{state.st_mtime_ns}-{state.st_size}-{state.st_ino}"
-        known = _cached_line(cached.get(folder.name), mark)
+        known = _cached_line(cached.get(folder.name), mark, folder)
         line = known or _line(folder, state.st_mtime)
-        found.append((state.st_mtime_ns, folder, line))
+        found.append((state.st_mtime_ns, line))
         if known:
             fresh[folder.name] = cached[folder.name]
         elif line.kind != "unreadable":  # otherwise it would stay unreadable after it is repaired
@@ -51,24 +51,23 @@ def _lines_in(root: Path) -> list[tuple[int, Path, Line]]:
     return found
 
 
-def _line(folder: Path, written: float) -> Line:
-    time = datetime.fromtimestamp(written)
+def _line(folder: Path, written: float) -> StoredRun:
+    time = datetime.fromtimestamp(int(written))  # to the second, as the cache has it
     try:
         report = read_saved(folder)
         if report is not None:
-            return line_of(folder.name, time, report)
+            return in_brief(folder, time, report)
         reason = UNREADABLE
     except Exception as error:  # one bad report must not hide the others
         reason = "cannot be read: " + f"{type(error).__name__}: {error}".splitlines()[0]
-    return Line(folder.name, "unreadable", time, {}, (), {}, {}, (), f"The report {reason}.")
+    return StoredRun(folder.name, "unreadable", time, {}, (), {}, {}, (), folder, f"The report {reason}.")
 
 
-def _cached_line(entry: Any, mark: str) -> Line | None:
+def _cached_line(entry: Any, mark: str, folder: Path) -> StoredRun | None:
     try:
         if entry is None or entry["mark"] != mark:
             return None
-        line = entry["line"]
-        return Line.from_dict(line)
+        return StoredRun.from_dict({**entry["line"], "folder": folder})  # all of it may have been moved
     except (KeyError, TypeError, ValueError):
         return None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -47,13 +47,22 @@ def find_folder(name: str, root: Path | None = None) -> Path:
     return find_by_name(name, (path.parent for path in _files(root)), "run or study", root or home())
 
 
-def load_saved(name: str, root: Path | None = None) -> SavedReport:
-    """A run or study by its name, the first characters of its name, or its folder."""
+def load_saved(name: str, root: Path | None = None) -> Report | StudyReport:
+    """The report of a run or study by its name, the first characters of its name, or its folder."""
     folder = find_folder(name, root)
     report = read_saved(folder)
     if report is None:
         raise unreadable(folder)
-    return SavedReport(folder, datetime.fromtimestamp(folder.stat().st_mtime), report)
+    return report.stored_in(folder)
+
+
+def page_of(report: Report | StudyReport, catalog: Callable[[], Catalog]) -> Path:
+    """The page of a stored report, written first if it does not exist."""
+    assert report.folder is not None  # it was read from there
+    page = report.folder / PAGE
+    if not page.is_file():
+        write_page(report, report.folder, catalog())
+    return page
 
 
 def write_index(saved: list[SavedReport], page: Path, catalog: Catalog | None = None) -> None:

@@ -29,6 +29,12 @@ class ListedName:
     name: str
     summary: str
 
+    @property
+    def section(self) -> str:
+        """The part of the list that it belongs to, such as tasks; a named model is among the models."""
+        kind = self.kind.removeprefix("named ")
+        return next((plural for plural, of in PLURALS.items() if of == kind), "experiments")
+
 
 @dataclass(frozen=True, slots=True)
 class OptionInfo:

@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal, get_args
 
 from ..escaping import latex, printable
 from ..host.catalog import Catalog
@@ -16,6 +16,8 @@ from ..results.study import StudyReport
 
 TextFormat = Literal["latex", "csv", "markdown"]
 FigureFormat = Literal["svg", "png"]
+TABLES: Final = get_args(TextFormat)
+FIGURES: Final = get_args(FigureFormat)
 
 
 def to_text(report: Report | StudyReport, form: TextFormat) -> str:

@@ -63,10 +63,10 @@ def one_line(err: str) -> str:
 def test_an_error_is_one_line_and_its_code(
     cli: Any, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int, said: str
 ) -> None:
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr("attnx.cli.list.installed_catalog", fail)
+    monkeypatch.setattr("attnx.components.list", fail)
     found, out, err = cli("list")
     assert (found, out) == (code, "")
     assert said in one_line(err)

@@ -14,7 +14,7 @@ from attnx.host.catalog import Catalog
 from attnx.host.plugins import Plugin
 from attnx.testing import LAWS, ToyModel
 from attnx.testing.checking import check_by_name, check_component
-from attnx.views.components import PLURALS
+from attnx.views.components import PLURALS, about, listed_names
 from attnx.views.terminal.components import describe, listing
 
 Cli = Callable[..., tuple[int, str, str]]
@@ -280,11 +280,11 @@ def test_a_broken_law_is_printed_and_is_exit_code_1(cli: Cli, install: Callable[
     ],
 )
 def test_the_options_of_a_component_are_described_in_plain_words(name: str, line: str) -> None:
-    assert re.search(rf"^  {line}", describe(Catalog.installed(), name), re.MULTILINE)
+    assert re.search(rf"^  {line}", describe(about(Catalog.installed(), name)), re.MULTILINE)
 
 
 def test_a_page_holds_what_the_class_says_of_itself() -> None:
-    page = describe(Catalog.installed(), "delta-js")
+    page = describe(about(Catalog.installed(), "delta-js"))
     assert "\n\nΔJS = JS(p, q_{i*}) − JS(p, q_r) in nats, where i* is the explanation's top unit" in page
     assert page.count("How much more the output changes") == 1
 
@@ -292,7 +292,9 @@ def test_a_page_holds_what_the_class_says_of_itself() -> None:
 @pytest.mark.parametrize("target", ["no_such_module:Toy", "attnx.no_such:Toy", "attnx.testing.toy:NoSuch"])
 def test_what_cannot_be_found_is_listed_and_refused_when_asked_for(target: str) -> None:
     catalog = catalog_of(component("toy", target=target))
-    listed = " ".join(listing(catalog, "models").split())  # long lines are folded to the terminal's width
+    listed = " ".join(
+        listing(listed_names(catalog, "models")["models"]).split()
+    )  # long lines are folded to the terminal's width
     assert f"(the source of {target} was not found)" in listed
     with pytest.raises(PluginError, match=f"'toy' of plugin toys .* cannot be imported from '{target}'"):
-        describe(catalog, "toy")
+        describe(about(catalog, "toy"))

@@ -16,6 +16,7 @@ from attnx.host.catalog import Catalog
 from attnx.host.plugins import HOOK_OF_KIND, Plugin
 from attnx.request.resolve import resolve
 from attnx.request.spec import RunSpec
+from attnx.views.components import about_plugins
 from attnx.views.terminal.components import plugin_table
 
 Cli = Callable[..., tuple[int, str, str]]
@@ -323,4 +324,4 @@ def test_a_heavy_import_is_named(install, monkeypatch):
     install("heavy", "import wave\n")
     (plugin,) = [plugin for plugin in Catalog.installed().plugins if plugin.name == "heavy"]
     assert plugin.slow.startswith("its import loads wave")
-    assert "SLOW: its import loads wave" in " ".join(plugin_table(Catalog((plugin,))).split())
+    assert "SLOW: its import loads wave" in " ".join(plugin_table(about_plugins(Catalog((plugin,)))).split())

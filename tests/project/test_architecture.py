@@ -80,6 +80,24 @@ def test_a_plugin_imports_only_public_names_and_no_other_plugin(plugin):
         assert foreign <= {"attnx.plugin", "attnx.formulas"}, module
 
 
+def test_the_command_line_reaches_what_is_stored_and_installed_through_python_functions():
+    """Shell completion alone looks for itself, because it must answer while a person types."""
+    graph = imports()
+    commands = graph.find_descendants("attnx.cli") - {"attnx.cli.completion"}
+    reached = {
+        (command, module)
+        for command in commands
+        for module in graph.find_modules_directly_imported_by(command)
+        if module.split(".")[1] in {"store", "data", "wrapping", "testing"} or module == "attnx.host.catalog"
+    }
+    assert reached == {("attnx.cli.data", "attnx.data.dataset_status")}  # bytes in words
+
+
+def test_no_room_has_more_files_than_a_reader_looks_through():
+    for folder in {path.parent for path in SOURCES if ROOT / "attnx" in path.parents}:
+        assert len([path for path in SOURCES if path.parent == folder]) <= 23, folder
+
+
 def test_the_printed_tree_has_every_room():
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     printed = re.findall(r"^  ([a-z_]+)/? {2,}\S", text, re.MULTILINE)

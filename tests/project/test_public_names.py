@@ -15,21 +15,32 @@ import pydantic
 import pytest
 
 import attnx
+import attnx.components
+import attnx.datasets
 import attnx.formulas
 import attnx.plugin
 import attnx.results
+import attnx.runs
 import attnx.testing
 import attnx.types
 
 ROOMS: list[Any] = [attnx, attnx.plugin, attnx.formulas, attnx.testing, attnx.results]
+SHELVES: list[Any] = [attnx.runs, attnx.datasets, attnx.components]  # functions with the names of commands
 PUBLIC = {name: getattr(room, name) for room in ROOMS for name in room.__all__}
 FUNCTIONS = [
-    (room, name) for room in ROOMS for name in room.__all__ if inspect.isfunction(getattr(room, name))
+    (room, name)
+    for room in [*ROOMS, *SHELVES]
+    for name in room.__all__
+    if inspect.isfunction(getattr(room, name))
+]
+RECORDS = [getattr(attnx.results, name) for name in attnx.results.__all__]
+RECORDS += [
+    thing for room in SHELVES for name in room.__all__ if isinstance(thing := getattr(room, name), type)
 ]
 IDS = [f"{room.__name__}.{name}" for room, name in FUNCTIONS]
 
 
-@pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.__name__)
+@pytest.mark.parametrize("room", [*ROOMS, *SHELVES], ids=lambda room: room.__name__)
 def test_every_listed_name_exists_once_and_is_shown_by_dir(room: ModuleType) -> None:
     assert len(set(room.__all__)) == len(room.__all__)
     assert set(room.__all__) <= set(dir(room))
@@ -60,7 +71,7 @@ def test_a_function_documents_its_arguments_and_what_it_gives_back(room: Any, na
         assert re.search(rf"^    {stars}{parameter.name}: \S", documented, re.MULTILINE), parameter.name
     if function.__annotations__.get("return") not in (None, "None"):
         assert re.search(r"^(Returns|Yields):\n    \S", text, re.MULTILINE)
-    if room is attnx:
+    if room in (attnx, *SHELVES) and name != "folders":
         assert re.search(r"^Raises:\n    \w*Error: \S", text, re.MULTILINE)
 
 
@@ -69,16 +80,17 @@ def _section(text: str, title: str) -> str:
     return found[1] if found else ""
 
 
-@pytest.mark.parametrize("name", [name for room, name in FUNCTIONS if room is attnx])
-def test_the_type_that_a_function_gives_back_is_public(name: str) -> None:
-    annotation = ast.parse(getattr(attnx, name).__annotations__["return"])
+@pytest.mark.parametrize(
+    ("room", "name"), [(room, name) for room, name in FUNCTIONS if room in (attnx, *SHELVES)]
+)
+def test_the_type_that_a_function_gives_back_is_public(room: Any, name: str) -> None:
+    annotation = ast.parse(getattr(room, name).__annotations__["return"])
     named = {node.id for node in ast.walk(annotation) if isinstance(node, ast.Name)}
-    assert named <= {*PUBLIC, "Path", "type"}
+    assert named <= {*PUBLIC, *room.__all__, "Path", "dict", "str", "tuple", "type"}
     assert "Any" not in named
 
 
-RECORDS = [getattr(attnx.results, name) for name in attnx.results.__all__]
-KNOWN = {id(thing) for thing in PUBLIC.values()}
+KNOWN = {id(thing) for thing in [*PUBLIC.values(), *RECORDS]}
 
 
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.__name__)

@@ -11,6 +11,7 @@ import pytest
 import torch
 from documented import ROOT, assert_shown, commands, run, words_of
 
+import attnx
 from attnx.data.loading import Source
 from attnx.host.catalog import Catalog
 from attnx.progress import Progress
@@ -79,3 +80,12 @@ def test_every_kind_of_input_works_as_documented(monkeypatch):
     assert len(blocks("docs/inputs.md")) == 6
     assert shared["report"].quality
     assert len(shared["found"]) == 2
+
+
+def test_python_of_the_page_about_runs_works(home):
+    attnx.evaluate("sdc-2d:train=8,dev=4,test=4", training={"epochs": 1}, metrics="nnz", progress=False)
+    (block,) = blocks("docs/runs.md")
+    shared = {}
+    exec(block, shared)
+    assert shared["run"].labels["task"] == "sdc-2d:train=8,dev=4,test=4"
+    assert shared["unused"] == []

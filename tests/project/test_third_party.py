@@ -29,35 +29,40 @@ def installed(tmp_path_factory):
     return folder / "site"
 
 
-def attnx(site, *arguments):
-    environment = {**os.environ, "PYTHONPATH": str(site)}
-    command = [sys.executable, "-c", "from attnx.cli.app import main; main()", *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+@pytest.fixture
+def attnx(installed, cli, monkeypatch):
+    """The command line, where the plugin is installed."""
+    monkeypatch.syspath_prepend(str(installed))
+    before = set(sys.modules)
+    yield cli
+    for module in set(sys.modules) - before:
+        if module.partition(".")[0] == "attnx_sharp":
+            del sys.modules[module]
 
 
-def test_plugin_is_listed_with_its_version(installed):
-    result = attnx(installed, "plugins")
-    assert "sharp (attnx-sharp 0.1.0)" in result.stdout
-    assert "1 projections, 1 metrics" in result.stdout
+def test_plugin_is_listed_with_its_version(attnx):
+    _, out, _ = attnx("plugins")
+    assert "sharp (attnx-sharp 0.1.0)" in out
+    assert "1 projections, 1 metrics" in out
 
 
-def test_plugin_passes_its_check(installed):
-    result = attnx(installed, "check", "attnx-sharp")
-    assert result.returncode == 0, result.stdout + result.stderr
-    assert "power" in result.stdout
-    assert "top-share" in result.stdout
-    assert "FAILED" not in result.stdout
+def test_plugin_passes_its_check(attnx):
+    code, out, err = attnx("check", "attnx-sharp")
+    assert code == 0, out + err
+    assert "power" in out
+    assert "top-share" in out
+    assert "FAILED" not in out
 
 
-def test_projection_and_metric_of_the_plugin_are_used_by_name(installed, tmp_path):
-    result = attnx(
-        installed, "evaluate", "--task", "sdc-2d:train=100,dev=50,test=50",
+def test_projection_and_metric_of_the_plugin_are_used_by_name(attnx, tmp_path):
+    code, out, err = attnx(
+        "evaluate", "--task", "sdc-2d:train=100,dev=50,test=50",
         "--projection", "power:exponent=3", "--metric", "top-share", "--metric", "focus",
         "--train", "epochs=3", "--out", str(tmp_path),
     )  # fmt: skip
-    assert result.returncode == 0, result.stderr
-    assert "sdc-2d:train=100,dev=50,test=50 · fcam-mlp · power:exponent=3 · 1 seed" in result.stdout
-    assert "top-share" in result.stdout
+    assert code == 0, err
+    assert "sdc-2d:train=100,dev=50,test=50 · fcam-mlp · power:exponent=3 · 1 seed" in out
+    assert "top-share" in out
 
 
 def test_own_tests_of_the_plugin_pass(installed):

@@ -7,12 +7,16 @@ unused `type: ignore`, which is an error.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
+import pandas
 import torch
 from torch import Tensor, nn
 
 import attnx
+from attnx import components, datasets, runs
 from attnx.formulas import Randomness
 from attnx.plugin import (
     Batch,
@@ -85,6 +89,55 @@ def my_projection(scores: Tensor, mask: Tensor) -> Tensor:
     return scores.softmax(-1)
 
 
+def predict(texts: list[str]) -> list[list[float]]:
+    return [[0.5, 0.5] for _ in texts]
+
+
+class MyService:
+    """A classifier elsewhere: its method is a function, and it is like one of scikit-learn."""
+
+    def predict_proba(self, texts: Sequence[str]) -> list[list[float]]:
+        return [[0.5, 0.5] for _ in texts]
+
+
+def untyped(texts):  # type: ignore[no-untyped-def]
+    return [[0.5, 0.5] for _ in texts]
+
+
+def brought(frame: pandas.DataFrame) -> None:
+    attnx.evaluate(frame, predict, metrics="comprehensiveness")
+    attnx.evaluate(frame, untyped)
+    attnx.evaluate(frame, lambda texts: [[0.5, 0.5] for _ in texts])
+    attnx.evaluate(frame, MyService().predict_proba)
+    attnx.evaluate(frame, MyService())
+    attnx.evaluate(frame, partial(predict))
+    attnx.evaluate((list(frame["text"]), list(frame["label"])), "average-add")
+    attnx.evaluate((frame, {"text": "review"}), "average-add")
+    attnx.evaluate({"text": ["a dull film"], "label": ["bad"]}, "average-add")
+    attnx.explain(predict, ["a dull film"], "loo").to_frame()
+
+
+def listed() -> None:
+    """What is stored and installed, with the arguments of the command line."""
+    newest: runs.StoredRun = runs.list(last=3)[0]
+    report: attnx.Report | attnx.StudyReport = runs.show(newest.folder, out="runs")
+    table: str = runs.export("3f2a", "csv", into="table.csv")
+    files: tuple[Path, ...] = runs.export("3f2a", "svg", into=Path("figures"))
+    page: Path = runs.view("3f2a", open=True, without="pictures")
+    deleted: tuple[Path, ...] = runs.prune(older_than="30d", keep=100, dry_run=True)
+    unused: tuple[runs.StoredWeights, ...] = runs.weights(prune=True, older_than=timedelta(days=1))
+    runs.delete("3f2a", Path("runs/9c1d"), dry_run=True)
+    status: attnx.datasets.DatasetStatus = datasets.list(data_dir="data")[0]
+    folder: Path = datasets.fetch("imdb").folder
+    datasets.export("imdb", split="test", limit=20)[0].to_json().upper()
+    summary: str = components.list("tasks")[0].summary
+    broken = [plugin.name for plugin in attnx.components.plugins() if plugin.failure]
+    runs.export("3f2a", "pdf")  # type: ignore[call-overload]
+    runs.prune(older_than=30)  # type: ignore[arg-type]
+    datasets.export("imdb", split="tests")  # type: ignore[arg-type]
+    del report, table, files, page, deleted, unused, status, folder, summary, broken
+
+
 def accepted(net: nn.Module) -> None:
     report = attnx.evaluate("sst", "bilstm-add", metrics="kendall", seeds=range(3))
     attnx.evaluate("sst", ToyModel(), metrics=["kendall", MyMetric(), MyMetric], seeds="0-2")
@@ -120,6 +173,7 @@ def accepted(net: nn.Module) -> None:
 def rejected(net: nn.Module) -> None:
     attnx.evaluate(3)  # type: ignore[arg-type]
     attnx.evaluate("sst", net)  # type: ignore[arg-type]
+    attnx.evaluate("sst", my_projection)  # type: ignore[arg-type]
     attnx.evaluate("sst", metrics=3.5)  # type: ignore[arg-type]
     attnx.evaluate("sst", metrics=[my_projection])  # type: ignore[list-item]
     attnx.evaluate("sst", explanations=my_projection)  # type: ignore[arg-type]

@@ -186,7 +186,7 @@ def test_a_run_without_any_metric_is_refused(monkeypatch: pytest.MonkeyPatch) ->
 
     catalog = Catalog.installed()
     monkeypatch.setattr(Catalog, "of_kind", lambda self, kind: [])
-    monkeypatch.setattr(Catalog, "installed", classmethod(lambda cls: catalog))
+    monkeypatch.setattr(Catalog, "installed", classmethod(lambda cls, without=(): catalog))
     with pytest.raises(UsageError, match="No installed metric works for task 'sdc-digits'"):
         attnx.evaluate(progress=False)
 

@@ -59,8 +59,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_report_of_an_lstm_says_the_same_with_the_instructions_of_any_processor(tmp_path: Path) -> None:
-    called("train", tmp_path, "bilstm")
-    here = called("measure", tmp_path, "bilstm")
+    here = called("both", tmp_path, "bilstm")
     assert len(here) > 300
     require_same(called("measure", tmp_path, "bilstm", **SETTINGS["any x86"]), here)
 

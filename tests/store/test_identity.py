@@ -112,8 +112,8 @@ def test_another_version_of_a_library_that_takes_part_makes_another_run(
 
     explained = plan(catalog, explanations=("integrated-gradients",), metrics=("importance-entropy",))
     before = [run_name(asked, Source(), CPU) for asked in (plan(catalog), explained)]
-    installed = dependencies.version
-    monkeypatch.setattr(dependencies, "version", lambda name: "99" if name == "captum" else installed(name))
+    installed = dependencies._version
+    monkeypatch.setattr(dependencies, "_version", lambda name: "99" if name == "captum" else installed(name))
     after = [run_name(asked, Source(), CPU) for asked in (plan(catalog), explained)]
     assert (before[0] == after[0], before[1] == after[1]) == (True, False)
 

@@ -108,7 +108,10 @@ def test_weights(tmp_path: Path, existing: bool) -> None:
 
 
 @pytest.mark.parametrize("existing", [False, True])
-def test_studies(reports: tuple[Report, StudyReport], tmp_path: Path, existing: bool) -> None:
+def test_studies(
+    reports: tuple[Report, StudyReport], tmp_path: Path, existing: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(StudyReport, "to_html", lambda self, *_: f"page of {self.seconds}")
     first, second = (reports[1].model_copy(update={"seconds": n}) for n in (1.0, 2.0))
     root = tmp_path / "studies"
     root.mkdir()
@@ -122,7 +125,10 @@ def test_studies(reports: tuple[Report, StudyReport], tmp_path: Path, existing: 
     holds(Deed(lambda: write_study(second, root), seen, before, [2.0]), root, least=12)
 
 
-def test_deleting(reports: tuple[Report, StudyReport], tmp_path: Path) -> None:
+def test_deleting(
+    reports: tuple[Report, StudyReport], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(StudyReport, "to_html", lambda self, *_: "page")
     root = tmp_path / "studies"
     folder = write_study(reports[1], root)
 
@@ -150,7 +156,7 @@ def test_the_note_and_the_page_over_all_runs(reports: tuple[Report, StudyReport]
         saved_reports.write_index(list(saved_reports.saved_reports(root)), page)
 
     def seen() -> tuple[list[str], bool, bool]:
-        names = [line.name for _, line in run_list.list_runs(root) if line.kind == "study"]
+        names = [line.name for line in run_list.list_runs(root) if line.kind == "study"]
         text = page.read_text()
         assert text == "old" or text.rstrip().endswith("</html>")
         whole = not (folder / runs.PAGE).exists() or "</html>" in (folder / runs.PAGE).read_text()
@@ -255,7 +261,7 @@ def test_whole_commands(home: Path, command: str) -> None:
     home.mkdir()
     number = 0
     for number in deaths(home, work):
-        for _, line in run_list.list_runs():
+        for line in run_list.list_runs():
             assert line.kind != "unreadable"
         assert work() == whole, number
         # The next writer clears what a killed one left; whole weights and data are not written again.

@@ -4,39 +4,35 @@ from __future__ import annotations
 
 import shutil
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 from ...host.cards import CAPABILITIES
-from ...host.catalog import Catalog
 from ..components import (
     ComponentInfo,
     ExperimentInfo,
+    ListedName,
     NamedModelInfo,
     OptionInfo,
     PluginInfo,
-    about,
-    about_plugins,
-    listed_names,
 )
 
 WIDEST = 100
 
 
-def listing(catalog: Catalog, section: str | None = None) -> str:
+def listing(found: Iterable[ListedName], section: str | None = None) -> str:
     """Names and summaries of one section, such as tasks, or of all."""
-    found = listed_names(catalog, section)
     texts = [
         "\n".join([title, *columns([(one.name, one.summary) for one in names])])
-        for title, names in found.items()
-        if names
+        for title, names in groupby(found, key=lambda one: one.section)
     ]
     return "\n\n".join(texts) or f"No {section} are installed."
 
 
-def describe(catalog: Catalog, name: str) -> str:
-    """Everything known about a name, without importing its component."""
-    return "\n\n".join(map(_page, about(catalog, name)))
+def describe(found: Iterable[ComponentInfo | NamedModelInfo | ExperimentInfo]) -> str:
+    """Everything known about a name."""
+    return "\n\n".join(map(_page, found))
 
 
 def _page(found: ComponentInfo | NamedModelInfo | ExperimentInfo) -> str:
@@ -98,11 +94,10 @@ def _rows(found: NamedModelInfo | ExperimentInfo) -> list[tuple[str, str]]:
     return [(name, value) for name, value in rows if value]
 
 
-def plugin_table(catalog: Catalog) -> str:
+def plugin_table(plugins: Iterable[PluginInfo]) -> str:
     """Every plugin with what it provides, or why it failed to load."""
     rows = [
-        (f"{found.name} ({found.distribution} {found.version})", _plugin_summary(found))
-        for found in about_plugins(catalog)
+        (f"{found.name} ({found.distribution} {found.version})", _plugin_summary(found)) for found in plugins
     ]
     return "\n".join(["plugins", *columns(rows)]) if rows else "No plugins are installed."
 

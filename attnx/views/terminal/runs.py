@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import textwrap
 from collections.abc import Sequence
-from datetime import datetime
 
 from rich.console import Console
 from rich.text import Text
@@ -13,18 +12,16 @@ from rich.text import Text
 from ...escaping import printable
 from ...results.formatting import format_number
 from ...results.judgement.wording import GRADE_WORDS
-from ...results.overview import Line
+from ...results.overview import StoredRun, StoredWeights
 from .tables import print_table, screen
 
-WeightsRow = tuple[str, datetime, int, tuple[str, ...]]  # name, when, bytes, runs that name them
 
-
-def lines_json(lines: Sequence[Line]) -> str:
+def lines_json(lines: Sequence[StoredRun]) -> str:
     """All lines as JSON text."""
     return json.dumps([line.to_dict() for line in lines], indent=1, ensure_ascii=False) + "\n"
 
 
-def print_runs(lines: Sequence[Line], last: int, where: str, console: Console | None = None) -> None:
+def print_runs(lines: Sequence[StoredRun], last: int, where: str, console: Console | None = None) -> None:
     """Print the newest of these runs, and how many there are; `last` 0 prints all.
 
     Each has a few lines of its own, so that its name can be copied.
@@ -41,7 +38,7 @@ def print_runs(lines: Sequence[Line], last: int, where: str, console: Console | 
     console.print(Text("\n".join([*parts, "", printable(f"{len(lines)} in {where}{more}{left}")])))
 
 
-def _paragraph(line: Line, width: int) -> list[str]:
+def _paragraph(line: StoredRun, width: int) -> list[str]:
     seeds = f"  {len(line.seeds)} seed{'s' * (len(line.seeds) > 1)}" if line.seeds else ""
     numbers = [f"{name} {format_number(value)}" for name, value in line.numbers.items()]
     verdicts = [f"{of}: {GRADE_WORDS[grade]}" for of, grade in line.verdicts.items()]
@@ -54,24 +51,34 @@ def _paragraph(line: Line, width: int) -> list[str]:
     return [f"{printable(line.name)}  {line.written:%Y-%m-%d %H:%M}{seeds}", *wrapped]
 
 
-def weights_json(rows: Sequence[WeightsRow]) -> str:
+def weights_json(rows: Sequence[StoredWeights]) -> str:
     """Weights as JSON text."""
     found = [
-        {"name": name, "written": written.isoformat(timespec="seconds"), "bytes": size, "runs": list(runs)}
-        for name, written, size, runs in rows
+        {
+            "name": row.folder.name,
+            "written": row.written.isoformat(timespec="seconds"),
+            "bytes": row.bytes,
+            "runs": list(row.runs),
+        }
+        for row in rows
     ]
     return json.dumps(found, indent=1) + "\n"
 
 
-def print_weights(rows: Sequence[WeightsRow], console: Console | None = None) -> None:
+def print_weights(rows: Sequence[StoredWeights], console: Console | None = None) -> None:
     """Print stored weights with the runs that use them."""
     console = console or screen()
     cells = [
-        [name, f"{written:%Y-%m-%d %H:%M}", f"{size / 1e6:.1f}", ", ".join(runs) or "no run"]
-        for name, written, size, runs in rows
+        [
+            row.folder.name,
+            f"{row.written:%Y-%m-%d %H:%M}",
+            f"{row.bytes / 1e6:.1f}",
+            ", ".join(row.runs) or "no run",
+        ]
+        for row in rows
     ]
     if cells:
         print_table(console, ["weights"], ["written", "MB"], cells, ["used by"])
-    unnamed = sum(not runs for *_, runs in rows)
-    total = sum(size for _, _, size, _ in rows) / 1e6
+    unnamed = sum(not row.runs for row in rows)
+    total = sum(row.bytes for row in rows) / 1e6
     console.print(Text(f"\n{len(rows)} weights, {total:.1f} MB; {unnamed} not used by any run"))

@@ -1,0 +1,286 @@
+"""Stored runs, studies and weights: list, show, publish and delete them.
+
+`attnx.runs.list` is `attnx runs` in Python; `show`, `delete`, `prune` and `weights` are its subcommands;
+`view` is `attnx view` and `export` is `attnx export`. `attnx.load` gives a run with its model.
+"""
+
+from __future__ import annotations
+
+import warnings
+import webbrowser
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, overload
+
+from .api.setup import installed_here
+from .disk import delete_folder, write_file
+from .errors import AttnxWarning, UsageError
+from .results.overview import StoredRun, StoredWeights
+
+if TYPE_CHECKING:
+    from .api.arguments import Names
+    from .results.report import Report
+    from .results.study import StudyReport
+
+__all__ = [  # noqa: RUF022 - functions first
+    "list",
+    "folders",
+    "show",
+    "view",
+    "export",
+    "delete",
+    "prune",
+    "weights",
+    "StoredRun",
+    "StoredWeights",
+]
+
+
+def list(*, last: int | None = None, out: str | Path | None = None) -> tuple[StoredRun, ...]:
+    """List stored runs and studies, newest first.
+
+    Args:
+        last: how many of the newest are listed; by default all.
+        out: the folder of runs; by default `runs` and `studies` in ATTNX_HOME.
+
+    Returns:
+        One entry per run or study; one that cannot be read has the kind "unreadable" and a `reason`.
+
+    Raises:
+        UsageError: `last` is negative.
+    """
+    from .store.run_list import list_runs
+
+    if last is not None and last < 0:
+        raise UsageError(f"'last' is {last}, but it must be 0 or more.")
+    return tuple(list_runs(_folder(out))[:last])
+
+
+def folders(*, out: str | Path | None = None) -> tuple[Path, ...]:
+    """Say where runs and studies are stored.
+
+    Args:
+        out: the folder of runs, if it is not the default.
+
+    Returns:
+        That folder, or `runs` and `studies` in ATTNX_HOME.
+    """
+    from .store.saved_reports import roots
+
+    return tuple(roots(_folder(out)))
+
+
+def show(run: str | Path, *, out: str | Path | None = None) -> Report | StudyReport:
+    """Read the report of a run or study again.
+
+    Args:
+        run: its name, the first characters of its name, or its folder.
+        out: the folder of runs; by default `runs` and `studies` in ATTNX_HOME.
+
+    Returns:
+        The report, with the `folder` in which it is stored.
+
+    Raises:
+        UsageError: there is no such run or study, or several begin with these characters.
+        DataError: the report is damaged, edited, or from another version.
+    """
+    from .store.saved_reports import load_saved
+
+    return load_saved(str(run), _folder(out))
+
+
+def view(
+    run: str | Path | None = None,
+    *,
+    out: str | Path | None = None,
+    open: bool = False,
+    without: Names = (),
+) -> Path:
+    """Find the page of a run or study, or make the index of all of them.
+
+    Pages that do not exist yet are written first. Nothing is evaluated again.
+
+    Args:
+        run: its name, the first characters of its name, or its folder; by default all, with an index.
+        out: the folder of runs; by default `runs` and `studies` in ATTNX_HOME.
+        open: whether the page is opened in a browser.
+        without: plugins that draw nothing on new pages, one name or several.
+
+    Returns:
+        The HTML file.
+
+    Raises:
+        UsageError: there is no such run or study, or several begin with these characters.
+        DataError: the report is damaged, edited, or from another version.
+    """
+    from .store.home import home
+    from .store.saved_reports import page_of, saved_reports, write_index
+
+    if run is None:
+        page = (_folder(out) or home()) / "index.html"
+        write_index([*saved_reports(_folder(out))], page, installed_here(without))
+    else:
+        page = page_of(show(run, out=out), lambda: installed_here(without))
+    if open:
+        webbrowser.open(page.resolve().as_uri())
+    return page
+
+
+@overload
+def export(
+    run: str | Path,
+    to: Literal["latex", "csv", "markdown"] = "latex",
+    *,
+    into: str | Path | None = None,
+    out: str | Path | None = None,
+    without: Names = (),
+) -> str: ...
+@overload
+def export(
+    run: str | Path,
+    to: Literal["svg", "png"],
+    *,
+    into: str | Path | None = None,
+    out: str | Path | None = None,
+    without: Names = (),
+) -> tuple[Path, ...]: ...
+def export(
+    run: str | Path,
+    to: Literal["latex", "csv", "markdown", "svg", "png"] = "latex",
+    *,
+    into: str | Path | None = None,
+    out: str | Path | None = None,
+    without: Names = (),
+) -> str | tuple[Path, ...]:
+    """Export the tables or the figures of a run or study for a paper. Nothing is evaluated again.
+
+    Args:
+        run: its name, the first characters of its name, or its folder.
+        to: "latex", "csv" or "markdown" for tables, "svg" or "png" for figures.
+        into: the file of a table, by default none; the folder of figures, by default `figures`.
+        out: the folder of runs; by default `runs` and `studies` in ATTNX_HOME.
+        without: plugins that draw no figures, one name or several.
+
+    Returns:
+        The text of a table; the files of figures.
+
+    Raises:
+        UsageError: there is no such run or format, or the run has no figures.
+        DataError: the report is damaged, edited, or from another version.
+    """
+    from .views.export import FIGURES, TABLES, to_text, write_figures
+
+    if to not in (*TABLES, *FIGURES):
+        raise UsageError(f"Unknown format '{to}'. Available: {', '.join((*TABLES, *FIGURES))}.")
+    report = show(run, out=out)
+    if to != "svg" and to != "png":
+        text = to_text(report, to)
+        if into is not None:
+            write_file(Path(into), text)
+        return text
+    written = write_figures(report, to, Path(into or "figures"), installed_here(without))
+    if not written:
+        raise UsageError(
+            "There are no figures. A run has some if one of its metrics draws one, or if its examples are "
+            "stored (--keep all); a study, if a measure has several settings."
+        )
+    return tuple(written)
+
+
+def delete(*runs: str | Path, dry_run: bool = False, out: str | Path | None = None) -> tuple[Path, ...]:
+    """Delete runs and studies with their examples and pages; if one name is wrong, delete nothing.
+
+    Args:
+        *runs: names, first characters of names, or folders.
+        dry_run: whether nothing is deleted.
+        out: the folder of runs; by default `runs` and `studies` in ATTNX_HOME.
+
+    Returns:
+        The folders that were deleted, or would be.
+
+    Raises:
+        UsageError: there is no such run or study, or several begin with these characters.
+    """
+    from .store.saved_reports import find_folder
+
+    return _delete([find_folder(str(name), _folder(out)) for name in runs], dry_run)
+
+
+def prune(
+    *,
+    older_than: str | timedelta | None = None,
+    keep: int | None = None,
+    dry_run: bool = False,
+    out: str | Path | None = None,
+) -> tuple[Path, ...]:
+    """Delete old runs and studies.
+
+    With both `older_than` and `keep`, only what is older and not among the newest is deleted. Checkpoints of
+    interrupted training in ATTNX_HOME are deleted too if they are older than that; without an age, those
+    older than a day.
+
+    Args:
+        older_than: an age, e.g. "12h", "30d", "8w" or a timedelta.
+        keep: how many of the newest stay.
+        dry_run: whether nothing is deleted.
+        out: the folder of runs; by default `runs` and `studies` in ATTNX_HOME, and checkpoints.
+
+    Returns:
+        The folders that were deleted, or would be.
+
+    Raises:
+        UsageError: neither an age nor a number is given, or the age cannot be read.
+    """
+    from .store.pruning import old_checkpoints, read_age, to_prune
+    from .store.run_list import list_runs
+
+    age, now = None if older_than is None else read_age(older_than), datetime.now()
+    found = to_prune(list_runs(_folder(out)), age, keep, now)
+    return _delete([*found, *(() if out else old_checkpoints(age, now))], dry_run)
+
+
+def weights(
+    *, prune: bool = False, older_than: str | timedelta | None = None, dry_run: bool = False
+) -> tuple[StoredWeights, ...]:
+    """List trained weights in ATTNX_HOME, or delete those that no stored run uses.
+
+    Weights count as used if a readable run in ATTNX_HOME names them. Studies and unreadable runs do not
+    count: if they need their weights again, the models are trained again.
+
+    Args:
+        prune: whether unused weights are deleted.
+        older_than: only weights of at least this age, e.g. "12h", "30d", "8w" or a timedelta.
+        dry_run: whether nothing is deleted.
+
+    Returns:
+        All weights, newest first; with `prune`, those that were deleted, or would be.
+
+    Raises:
+        UsageError: the age cannot be read.
+    """
+    from .store.pruning import list_weights, read_age
+    from .store.run_list import list_runs
+
+    age = timedelta(0) if older_than is None else read_age(older_than)
+    listed, now = list_runs(), datetime.now()
+    found = tuple(one for one in list_weights(listed) if now - one.written >= age)
+    if not prune:
+        return found
+    if unreadable := sum(run.kind == "unreadable" for run in listed):
+        text = f"{unreadable} stored reports cannot be read; weights that only they use are deleted."
+        warnings.warn(text, AttnxWarning, stacklevel=2)
+    unused = tuple(one for one in found if not one.runs)
+    _delete([one.folder for one in unused], dry_run)
+    return unused
+
+
+def _folder(out: str | Path | None) -> Path | None:
+    return Path(out) if out else None
+
+
+def _delete(found: Sequence[Path], dry_run: bool) -> tuple[Path, ...]:
+    chosen = tuple(dict.fromkeys(found))
+    for folder in () if dry_run else chosen:
+        delete_folder(folder)
+    return chosen
