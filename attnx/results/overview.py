@@ -27,7 +27,7 @@ class StoredRun:
         labels: task, model and projection; of a study, the study too.
         seeds: its training seeds.
         numbers: accuracy and the first measures; of a study, the first findings.
-        verdicts: the status by explanation and heading.
+        verdicts: the grade by explanation and heading.
         weights: the names of its weights.
         folder: where it is stored.
         reason: why it cannot be read, if it cannot.
