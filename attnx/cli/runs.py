@@ -123,7 +123,7 @@ def prune(
         datetime.now(),
         out or context.obj,
     )
-    found = to_prune(list_runs(folder), age, keep, now)
+    found = to_prune(list_runs(folder, cached=False), age, keep, now)
     _delete(dict.fromkeys([*found, *(old_checkpoints(age, now) if folder is None else ())]), dry_run)
 
 
@@ -144,7 +144,7 @@ def weights(
     from ..views.terminal.runs import print_weights, weights_json
 
     age = timedelta(0) if older_than is None else parse_age(older_than)
-    listed = list_runs()
+    listed = list_runs(cached=False)
     found = [one for one in list_weights(listed) if datetime.now() - one.written >= age]
     if prune:
         unreadable = sum(line.kind == "unreadable" for _, line in listed)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from functools import cache
 from typing import Any, Literal
+
+from pydantic import TypeAdapter
 
 from .judgement.records import Status
 from .report import Report
@@ -34,16 +36,14 @@ class Line:
         return asdict(self) | {"written": self.written.isoformat(timespec="seconds")}
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Line:
-        """A line read back from `to_dict`."""
-        return cls(
-            **{
-                **values,
-                "written": datetime.fromisoformat(values["written"]),
-                "seeds": tuple(values["seeds"]),
-                "weights": tuple(values["weights"]),
-            }
-        )
+    def from_dict(cls, values: Any) -> Line:
+        """A line read back from `to_dict`; ValueError for anything else."""
+        return _reader().validate_python(values)
+
+
+@cache
+def _reader() -> TypeAdapter[Line]:
+    return TypeAdapter(Line)
 
 
 def line_of(name: str, written: datetime, report: Report | StudyReport) -> Line:
