@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import NotStored
+from ..errors import NotStored, in_one_line
 from ..host.catalog import Catalog
 from ..progress import Progress
 from ..request.keep_levels import Keep, check_level
@@ -142,6 +142,7 @@ def sweep_plan(
     )
     try:
         return report.stored_in(write_sweep(report, plan.cells, root))
-    except OSError as error:  # the runs of the cells are stored, and the report is not lost
-        message = f"The page of the sweep could not be stored in '{root}': {error.strerror or error}."
+    except Exception as error:  # the runs of the cells are stored, and the report is not lost
+        reason = (error.strerror or str(error)) if isinstance(error, OSError) else in_one_line(error)
+        message = f"The page of the sweep could not be stored in '{root}': {reason.rstrip('.')}."
         raise NotStored(message, report) from error

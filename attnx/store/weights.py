@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..disk import delete_folder, in_the_way, write_file, written_aside
-from ..errors import AttnxWarning
+from ..errors import AttnxWarning, in_one_line
 from ..request.spec import digest
 from .home import home
 
@@ -65,8 +65,9 @@ class Weights:
         """Write weights; if that fails, warn and return False, so that the work can go on."""
         try:
             self.write(key, state, record)
-        except OSError as error:
-            text = f"The {self.what} could not be saved in '{self.root}': {error.strerror or error}."
+        except Exception as error:  # a trained model is not lost, whatever prevents that it is stored
+            reason = (error.strerror or str(error)) if isinstance(error, OSError) else in_one_line(error)
+            text = f"The {self.what} could not be saved in '{self.root}': {reason.rstrip('.')}."
             warnings.warn(text, AttnxWarning, stacklevel=2)
             return False
         return True
