@@ -8,12 +8,14 @@ import zlib
 from collections import Counter
 from collections.abc import Generator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from ..errors import DataError, did_you_mean_path
 
 BINARY = b"\0"
+LONGEST = 2**28  # bytes of a line; a compressed file of some megabytes may hold a line that fills the memory
 
 
 def read_lines(path: Path, encoding: str = "utf-8-sig") -> Generator[str, None, None]:
@@ -31,7 +33,11 @@ def read_lines(path: Path, encoding: str = "utf-8-sig") -> Generator[str, None, 
     """
     try:
         with _open(path) as file:
-            for number, line in enumerate(file, start=1):
+            for number, line in enumerate(iter(partial(file.readline, LONGEST + 1), b""), start=1):
+                if len(line) > LONGEST:
+                    raise DataError(
+                        f"'{path}', line {number}: longer than {LONGEST // 2**20} MB; is it a file of lines?"
+                    )
                 if BINARY in line:
                     raise DataError(
                         f"'{path}', line {number}: zero byte found; the file must be text in UTF-8."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -146,3 +147,11 @@ def test_half_a_character_of_a_plugin_is_the_plugins_fault(change: Callable[[Tas
 def test_half_a_character_is_not_explained() -> None:
     with pytest.raises(UsageError, match="Text 1 of 1 holds half a character"):
         attnx.explain(lambda texts: [[0.5, 0.5] for _ in texts], f"a {HALF}", progress=False)
+
+
+def test_a_line_that_never_ends_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("attnx.data.text_files.LONGEST", 2**20)
+    path = tmp_path / "mine.jsonl.gz"
+    path.write_bytes(gzip.compress(json.dumps(ROWS[0]).encode() + b"\n" + b" " * 2**21))
+    with pytest.raises(DataError, match="line 2: longer than 1 MB"):
+        attnx.evaluate(f"jsonl:file={path}", **FAST)
