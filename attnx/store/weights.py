@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 FILE = "weights.safetensors"
+ABOUT = "attnx"  # the entry of the file that has record and checksum
 CHECKPOINTS = ".checkpoints"  # a folder inside that of the weights
 
 
@@ -45,13 +46,13 @@ class Weights:
         try:
             with safe_open(self.root / key / FILE, framework="pt") as file:
                 state = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-                stored = file.metadata() or {}
+                stored = _about(file.metadata() or {})
             if stored["seal"] != _seal(key, state, stored["record"]):
                 raise ValueError("the content does not match its checksum")
             return state, json.loads(stored["record"])
         except FileNotFoundError:  # or another process is replacing it
             return None
-        except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
+        except (SafetensorError, OSError, KeyError, TypeError, ValueError, RecursionError) as error:
             self.warn_damaged(key, error)
             return None
 
@@ -99,7 +100,13 @@ def _whole(key: str, state: Mapping[str, Tensor], record: Mapping[str, Any]) -> 
 
     tensors = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in state.items()}
     text = json.dumps(record)
-    return save(tensors, {"record": text, "seal": _seal(key, tensors, text)})
+    about = {"record": text, "seal": _seal(key, tensors, text)}
+    return save(tensors, {ABOUT: json.dumps(about)})  # one entry: several are written in any order
+
+
+def _about(stored: Mapping[str, str]) -> Mapping[str, str]:
+    """Record and checksum of a file, also of one that has them as entries of their own."""
+    return json.loads(stored[ABOUT]) if ABOUT in stored else stored
 
 
 def _seal(key: str, state: Mapping[str, Tensor], record: str) -> str:
