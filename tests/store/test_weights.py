@@ -115,8 +115,8 @@ def damage(place: Path, how: str) -> None:
     elif how == "one bit of a tensor":
         place.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
     elif how == "one digit of the record":
-        assert whole.count(b'best_epoch\\": 2') == 1
-        place.write_bytes(whole.replace(b'best_epoch\\": 2', b'best_epoch\\": 3'))
+        assert whole.count(b'best_epoch\\\\\\": 2') == 1
+        place.write_bytes(whole.replace(b'best_epoch\\\\\\": 2', b'best_epoch\\\\\\": 3'))
     elif how == "no record":
         save_file({"weight": torch.zeros(2)}, place)
     elif how == "a folder":
