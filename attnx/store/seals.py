@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ..data.downloads import sha256_of
+from ..errors import UsageError
 
 SEAL = "seal.json"
 _NOT_OURS = (
@@ -18,6 +19,7 @@ _NOT_OURS = (
     TypeError,
     ValueError,
     RecursionError,
+    UsageError,  # a choice in the report that nobody could have made
 )
 Read = TypeVar("Read")
 

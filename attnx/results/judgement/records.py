@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from ..formatting import Number
 from ..provenance import Record
@@ -47,7 +49,9 @@ class Verdict(Record):
     family: str | None  # None: of the heading, which follows its most trusted family
     explanation: str
     status: Status
-    clauses: tuple[Clause, ...]  # of a family one; of a heading first what decides, then what disagrees
+    clauses: Annotated[
+        tuple[Clause, ...], Field(min_length=1)
+    ]  # of a family one; of a heading first what decides, then what disagrees
     rows: tuple[VerdictRow, ...]
 
     @property
