@@ -228,3 +228,16 @@ def test_a_link_to_a_run_and_a_path_with_dots_are_read(kept: Kept, cli: Any, tmp
     (tmp_path / "latest").symlink_to(runs / first.fingerprint)
     for name in (tmp_path / "latest", runs / first.fingerprint / ".." / first.fingerprint):
         assert cli("runs", "show", str(name), "--json")[1] == first.to_json()
+
+
+@pytest.mark.parametrize("columns", ["0", "1", "-3", "many", "", "99999"])
+def test_any_width_of_a_terminal_shows_the_runs(
+    kept: Kept, cli: Any, monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    _, first, _ = kept
+    monkeypatch.setenv("COLUMNS", columns)
+    for command in (["runs"], ["runs", "show", first.fingerprint], ["list", "metrics"]):
+        code, out, err = cli(*command)
+        assert code == 0, err
+        assert out
+    assert first.fingerprint in cli("runs")[1]
