@@ -38,7 +38,7 @@ def call_foreign(action: Callable[[], T]) -> T:
 
 @contextmanager
 def noticed_interrupts() -> Iterator[list[int]]:
-    """Note every Ctrl-C, so that it is told from a KeyboardInterrupt that code raises itself."""
+    """Note every Ctrl-C, so that it differs from a KeyboardInterrupt that code raises itself."""
     noticed: list[int] = []
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(before):
