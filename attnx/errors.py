@@ -14,6 +14,7 @@ AttnxWarning reports something that does not stop the work.
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -91,12 +92,16 @@ class AttnxWarning(UserWarning):
 def out_of_memory(error: BaseException) -> bool:
     """Whether an exception means that memory ran out, however the library phrases it."""
     text = str(error)
+    if isinstance(error, OSError | ImportError):
+        return getattr(error, "errno", None) == errno.ENOMEM or any(words in text for words in _NO_ROOM)
     return isinstance(error, MemoryError) or (
         isinstance(error, RuntimeError | TypeError)  # what torch raises
         and (type(error).__name__ == "OutOfMemoryError" or any(words in text for words in _NO_MEMORY))
     )
 
 
+# Said of a library that could not be loaded.
+_NO_ROOM = ("Cannot allocate memory", "failed to map segment", "cannot allocate memory")
 _NO_MEMORY = (
     "can't allocate memory",
     "not enough memory",

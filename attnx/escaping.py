@@ -36,6 +36,11 @@ _LATEX = {
 }
 
 
+def half_character(text: str) -> bool:
+    """Whether a text holds half a character (a lone surrogate), which cannot be written to a file."""
+    return _SURROGATE.search(text) is not None
+
+
 def shortened(text: str) -> str:
     """Text cut to the length of a message; very long words are cut too."""
     text = re.sub(r"\S{300,}", lambda word: f"{word[0][:200]}…{word[0][-50:]}", text)

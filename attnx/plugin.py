@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .data.word_spans import find_in_order, join_words
     from .errors import (
         AttnxError,
+        AttnxWarning,
         CheckFailed,
         DataError,
         MachineError,
@@ -121,6 +122,7 @@ _MODULES = {
     "data.text_files": ("read_text", "read_lines", "read_json_lines", "parse_object"),
     "errors": (
         "AttnxError",
+        "AttnxWarning",
         "UsageError",
         "PluginError",
         "DataError",
@@ -188,6 +190,7 @@ __all__ = [  # noqa: RUF022 - grouped as an author looks for them
     "find_in_order",
     "join_words",
     "AttnxError",
+    "AttnxWarning",
     "UsageError",
     "PluginError",
     "DataError",

@@ -236,7 +236,7 @@ def prune(
     from .store.run_list import list_runs
 
     age, now = None if older_than is None else read_age(older_than), datetime.now()
-    found = to_prune(list_runs(_folder(out)), age, keep, now)
+    found = to_prune(list_runs(_folder(out), cached=False), age, keep, now)
     return _delete([*found, *(() if out else old_checkpoints(age, now))], dry_run)
 
 
@@ -263,7 +263,7 @@ def weights(
     from .store.run_list import list_runs
 
     age = timedelta(0) if older_than is None else read_age(older_than)
-    listed, now = list_runs(), datetime.now()
+    listed, now = list_runs(cached=False), datetime.now()
     found = tuple(one for one in list_weights(listed) if now - one.written >= age)
     if not prune:
         return found

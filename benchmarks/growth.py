@@ -68,7 +68,7 @@ def list_runs(folder: Path, count: int) -> None:
     asked: dict[str, Any] = {"training": {"epochs": 1}, "progress": False, "keep": "none"}
     report = attnx.evaluate("sdc-2d:train=8,dev=4,test=4", metrics=["nnz"], **asked)
     os.environ["ATTNX_HOME"] = str(folder / "many")
-    type(report).to_html = lambda _: ""  # type: ignore[method-assign]  # the list reads no page
+    type(report).to_html = lambda *_: ""  # type: ignore[method-assign]  # the list reads no page
     for number in range(count):
         Runs().write(report.model_copy(update={"fingerprint": f"{number:016x}"}))
     for turn in ("first", "again"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from ..request.objects import Objects
 from ..request.parsing import read_seeds, validated
 from ..request.resolve import resolve
 from ..request.spec import Limit, RunSpec
+from ..run.workers.dask_cluster import Trust
 from ..run.workers.executors import ExecutorName, Workers, choose_run_workers
 from .setup import computed, find_source, installed_here
 
@@ -52,6 +54,8 @@ def evaluate(
     workers: int | None = None,
     executor: ExecutorName | None = None,
     scheduler: str = "",
+    tls: Mapping[str, str | Path] | None = None,
+    insecure: bool = False,
     progress: bool = True,
 ) -> Report:
     """Evaluate explanations of a model on a task.
@@ -85,6 +89,8 @@ def evaluate(
         workers: how many one-thread processes share the work, 0 for one per core; by default none.
         executor: where the work is done, as for `sweep`.
         scheduler: address of a Dask scheduler, as for `sweep`.
+        tls: files of certificates for the scheduler, as for `sweep`.
+        insecure: use a scheduler on another machine without TLS.
         progress: show progress on stderr.
 
     Returns:
@@ -120,7 +126,7 @@ def evaluate(
                 out=out,
                 fresh=fresh,
                 keep=keep,
-                workers=choose_run_workers(executor, workers, scheduler),
+                workers=choose_run_workers(executor, workers, scheduler, Trust.given(tls, insecure)),
                 progress=Progress("auto" if progress else "off"),
             ).report
         )

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from ..errors import NotStored, in_one_line
 from ..host.catalog import Catalog
 from ..progress import Progress
 from ..request.experiment import ExperimentPlan, find_experiment, plan_experiment
+from ..run.workers.dask_cluster import Trust
 from ..run.workers.executors import ExecutorName, Workers, choose_workers
-from .setup import find_source, installed_here
+from .setup import computed, find_source, installed_here
 
 if TYPE_CHECKING:
     from ..results.reproduction import Reproduction
@@ -26,6 +29,8 @@ def reproduce(
     workers: int | None = None,
     executor: ExecutorName | None = None,
     scheduler: str = "",
+    tls: Mapping[str, str | Path] | None = None,
+    insecure: bool = False,
     progress: bool = True,
 ) -> Reproduction:
     """Run a table or figure of a paper: published and measured values, and which claims hold.
@@ -41,6 +46,8 @@ def reproduce(
         workers: how many worker processes; by default one per core.
         executor: where the work is done, as for `sweep`; by default worker processes.
         scheduler: address of a Dask scheduler, as for `sweep`.
+        tls: files of certificates for the scheduler, as for `sweep`.
+        insecure: use a scheduler on another machine without TLS.
         progress: show progress on stderr.
 
     Returns:
@@ -54,13 +61,16 @@ def reproduce(
     """
     catalog = installed_here()
     found = find_experiment(catalog.registry.experiments, experiment)
-    return reproduce_plan(
-        plan_experiment(experiment, found, size, seeds),
-        catalog,
-        workers=choose_workers(executor, workers, scheduler),
-        data_dir=data_dir,
-        out=out,
-        progress=Progress("auto" if progress else "off"),
+    asked = plan_experiment(experiment, found, size, seeds)
+    return computed(
+        lambda: reproduce_plan(
+            asked,
+            catalog,
+            workers=choose_workers(executor, workers, scheduler, Trust.given(tls, insecure)),
+            data_dir=data_dir,
+            out=out,
+            progress=Progress("auto" if progress else "off"),
+        )
     )
 
 
@@ -84,4 +94,9 @@ def reproduce_plan(
     check_writable(root, "--out")
     source = find_source(catalog, data_dir, shown)
     found = carry_out_reproduction(asked, catalog, source, workers, progress=shown)
-    return found.stored_in(write_reproduction(found, root))
+    try:
+        return found.stored_in(write_reproduction(found, root))
+    except Exception as error:  # the runs are stored, and the comparison is not lost
+        reason = (error.strerror or str(error)) if isinstance(error, OSError) else in_one_line(error)
+        message = f"The reproduction could not be stored in '{root}': {reason.rstrip('.')}."
+        raise NotStored(message, found) from error

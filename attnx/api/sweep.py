@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import NotStored
+from ..errors import NotStored, in_one_line
 from ..host.catalog import Catalog
 from ..progress import Progress
 from ..request.keep_levels import Keep, check_level
 from ..request.parsing import read_seeds
+from ..run.workers.dask_cluster import Trust
 from ..run.workers.executors import SMALL, ExecutorName, Workers, choose_workers
 from .setup import computed, installed_here
 
@@ -40,6 +41,8 @@ def sweep(
     workers: int | None = None,
     executor: ExecutorName | None = None,
     scheduler: str = "",
+    tls: Mapping[str, str | Path] | None = None,
+    insecure: bool = False,
     progress: bool = True,
 ) -> SweepReport:
     """Evaluate every cell of a grid: tasks x models x projections x training settings.
@@ -67,7 +70,9 @@ def sweep(
         executor: "in-process" computes one cell after the other in this process, "local" in worker processes
             of this machine, "dask" on a Dask cluster; the results are the same. By default a small sweep
             (up to 12 training runs) is computed in this process and a larger one by worker processes.
-        scheduler: address of a Dask scheduler, e.g. "tcp://host:8786"; by default a cluster on this machine.
+        scheduler: address of a Dask scheduler, e.g. "tls://host:8786"; by default a cluster on this machine.
+        tls: files of certificates for a scheduler with tls://: {"ca": ..., "cert": ..., "key": ...}.
+        insecure: use a scheduler on another machine without TLS, because everyone on its network is trusted.
         progress: show progress on stderr.
 
     Returns:
@@ -100,7 +105,7 @@ def sweep(
         lambda: sweep_plan(
             plan,
             catalog,
-            workers=choose_workers(executor, workers, scheduler, default=default),
+            workers=choose_workers(executor, workers, scheduler, Trust.given(tls, insecure), default=default),
             data_dir=data_dir,
             out=out,
             fresh=fresh,
@@ -142,6 +147,7 @@ def sweep_plan(
     )
     try:
         return report.stored_in(write_sweep(report, plan.cells, root))
-    except OSError as error:  # the runs of the cells are stored, and the report is not lost
-        message = f"The page of the sweep could not be stored in '{root}': {error.strerror or error}."
+    except Exception as error:  # the runs of the cells are stored, and the report is not lost
+        reason = (error.strerror or str(error)) if isinstance(error, OSError) else in_one_line(error)
+        message = f"The page of the sweep could not be stored in '{root}': {reason.rstrip('.')}."
         raise NotStored(message, report) from error

@@ -8,6 +8,7 @@ import typer
 from .completion import names_of
 from .global_options import installed_catalog
 from .options import Device, Json
+from .plugin_output import prints_aside
 
 
 def audit(
@@ -52,7 +53,7 @@ def audit(
     from ..api.audit import audit_metrics
     from ..request.parsing import parse_seeds
 
-    report = audit_metrics(
+    report = prints_aside(audit_metrics)(
         metric or (),
         installed_catalog(),
         tasks=task or (),

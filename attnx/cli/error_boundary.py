@@ -19,7 +19,7 @@ from typing import Any
 import typer
 
 from ..errors import FAULT, AttnxError, AttnxWarning, MachineError, PluginError, UsageError, out_of_memory
-from ..escaping import printable, shortened
+from ..escaping import half_character, printable, shortened
 from .global_options import debug
 
 _DEBUG = "; --debug shows more."
@@ -66,7 +66,7 @@ def _outputs() -> Iterator[None]:
     if hasattr(sys.stdout, "reconfigure"):  # a terminal without a character shows its code
         sys.stdout.reconfigure(errors="backslashreplace")
     for name, text in [("argument", a) for a in sys.argv[1:]] + list(os.environ.items()):
-        if (name == "argument" or name.startswith("ATTNX_")) and not _is_utf8(text):
+        if (name == "argument" or name.startswith("ATTNX_")) and half_character(text):
             raise UsageError(f"The {name} '{text}' is not valid UTF-8: rename that file or folder.")
     with warnings.catch_warnings():
         warnings.simplefilter("always", AttnxWarning)  # Python would drop the second at the same line
@@ -74,15 +74,11 @@ def _outputs() -> Iterator[None]:
         yield
 
 
-def _is_utf8(text: str) -> bool:
-    return not any("\ud800" <= character <= "\udfff" for character in text)
-
-
 def _as_attnx_error(error: Exception) -> AttnxError | None:
     """The exception as an error that a user can act on; None for a bug in attnx."""
     if isinstance(error, AttnxError):
         return error
-    if isinstance(error, UnicodeEncodeError) and not _is_utf8(error.object):
+    if isinstance(error, UnicodeEncodeError) and half_character(error.object):
         return UsageError(f"The name '{error.object[:200]}' is not valid UTF-8: rename that file or folder.")
     if out_of_memory(error):
         wanted = re.search(r"allocate (\d+) bytes", str(error))

@@ -14,6 +14,7 @@ from .options import (
     Executor,
     Explanations,
     Fresh,
+    Insecure,
     Json,
     KeepLevel,
     Limit,
@@ -26,8 +27,12 @@ from .options import (
     Scheduler,
     Seeds,
     Task,
+    TlsCa,
+    TlsCert,
+    TlsKey,
     Train,
 )
+from .plugin_output import prints_aside
 
 
 def evaluate(
@@ -59,6 +64,10 @@ def evaluate(
     ] = None,
     executor: Executor = None,
     scheduler: Scheduler = "",
+    tls_ca: TlsCa = "",
+    tls_cert: TlsCert = "",
+    tls_key: TlsKey = "",
+    insecure: Insecure = False,
     require: Annotated[
         list[str] | None,
         typer.Option(
@@ -90,6 +99,7 @@ def evaluate(
     """
     from ..api.evaluate import evaluate_spec
     from ..request.parsing import read_request
+    from ..run.workers.dask_cluster import Trust
     from ..run.workers.executors import choose_run_workers
 
     asked = {
@@ -111,14 +121,16 @@ def evaluate(
         Requirement.parse(text)
     request = read_request({key: value for key, value in asked.items() if value not in (None, [])}, spec)
     try:
-        outcome = evaluate_spec(
+        outcome = prints_aside(evaluate_spec)(
             request,
             installed_catalog(),
             data_dir=data_dir,
             out=out,
             fresh=fresh,
             keep=keep,
-            workers=choose_run_workers(executor, workers, scheduler),
+            workers=choose_run_workers(
+                executor, workers, scheduler, Trust(tls_ca, tls_cert, tls_key, insecure)
+            ),
         )
     except NotStored as lost:
         _show(lost.report, json)

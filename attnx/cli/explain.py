@@ -11,6 +11,7 @@ from ..errors import UsageError
 from .completion import names_of
 from .global_options import installed_catalog
 from .options import DataDir, Device, Limit, Model, Out, Projection, Train
+from .plugin_output import prints_aside
 
 
 def explain(
@@ -111,7 +112,7 @@ def explain(
     asked |= {"device": device, "seeds": None if seed is None or run else str(seed)}
     given = {key: value for key, value in asked.items() if value is not None}
     fixed = given.keys() - {"device", "seeds"}
-    loaded = explained_model(
+    loaded = prints_aside(explained_model)(
         run,
         read_request(given, None) if fixed else None,
         installed_catalog(),
@@ -121,7 +122,7 @@ def explain(
     )
     if texts in (None, [], ["-"]) and not example:
         texts = [_standard_input()]
-    found = loaded.explain(
+    found = prints_aside(loaded.explain)(
         _one_or_several(texts),
         method or (),
         example=_one_or_several(example),

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from typer.core import TyperOption
 
+from .plugin_output import prints_aside
+
 if TYPE_CHECKING:
     from ..host.catalog import Catalog
 
@@ -25,7 +27,7 @@ def installed_catalog() -> "Catalog":
     """The installed components without those that are switched off; each broken plugin is one warning."""
     from ..api.setup import installed_here
 
-    return installed_here(switched_off)
+    return prints_aside(installed_here)(switched_off)
 
 
 def debug() -> bool:

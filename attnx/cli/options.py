@@ -106,5 +106,14 @@ Executor = Annotated[
 ]
 Scheduler = Annotated[
     str,
-    typer.Option(metavar="ADDRESS", help="Dask scheduler, e.g. tcp://host:8786.  [default: start one here]"),
+    typer.Option(metavar="ADDRESS", help="Dask scheduler, e.g. tls://host:8786.  [default: start one here]"),
+]
+TlsCa = Annotated[
+    str, typer.Option("--tls-ca", metavar="FILE", help="Certificate authority of a scheduler with tls://.")
+]
+TlsCert = Annotated[str, typer.Option("--tls-cert", metavar="FILE", help="Certificate to show to it.")]
+TlsKey = Annotated[str, typer.Option("--tls-key", metavar="FILE", help="Key of that certificate.")]
+Insecure = Annotated[
+    bool,
+    typer.Option("--insecure", help="Use a scheduler on another machine without TLS: trust its network."),
 ]

@@ -2,13 +2,27 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..errors import NotStored
 from .completion import experiment_names
 from .global_options import installed_catalog, switched_off
-from .options import DataDir, Executor, Json, Scheduler
+from .options import (
+    DataDir,
+    Executor,
+    Insecure,
+    Json,
+    Scheduler,
+    TlsCa,
+    TlsCert,
+    TlsKey,
+)
+from .plugin_output import prints_aside
+
+if TYPE_CHECKING:
+    from ..results.reproduction import Reproduction
 
 
 def reproduce(
@@ -34,6 +48,10 @@ def reproduce(
         int | None, typer.Option(metavar="N", min=0, help="Number of workers.  [default: one per core]")
     ] = None,
     scheduler: Scheduler = "",
+    tls_ca: TlsCa = "",
+    tls_cert: TlsCert = "",
+    tls_key: TlsKey = "",
+    insecure: Insecure = False,
     data_dir: DataDir = None,
     out: Annotated[
         Path | None,
@@ -73,14 +91,24 @@ def reproduce(
     )
 
     from ..api.reproduce import reproduce_plan
+    from ..run.workers.dask_cluster import Trust
     from ..run.workers.executors import choose_workers
 
-    workers_ = choose_workers(executor, workers, scheduler)
-    found = reproduce_plan(asked, catalog, workers=workers_, data_dir=data_dir, out=out)
+    workers_ = choose_workers(executor, workers, scheduler, Trust(tls_ca, tls_cert, tls_key, insecure))
+    try:
+        found = prints_aside(reproduce_plan)(asked, catalog, workers=workers_, data_dir=data_dir, out=out)
+    except NotStored as lost:
+        _show(lost.report, json)
+        raise
+    _show(found, json)
+    print(f"page: {found.folder}/reproduction.html", file=sys.stderr)
+
+
+def _show(found: "Reproduction", json: bool) -> None:
     if json:
         sys.stdout.write(found.to_json())
-    else:
-        from ..views.terminal.reproduction import print_reproduction
+        return
 
-        print_reproduction(found)
-    print(f"page: {found.folder}/reproduction.html", file=sys.stderr)
+    from ..views.terminal.reproduction import print_reproduction
+
+    print_reproduction(found)

@@ -10,6 +10,7 @@ from ..errors import NotStored
 from .completion import names_of
 from .global_options import installed_catalog
 from .options import DataDir, Device, Json, Limit, Model, Projection, Seeds, Task, Train
+from .plugin_output import prints_aside
 
 
 def study(
@@ -54,7 +55,7 @@ def study(
     asked |= {"seeds": seeds, "limit": limit, "training": train, "device": device}
     request = read_request({key: value for key, value in asked.items() if value}, None)
     try:
-        report, folder = study_spec(
+        report, folder = prints_aside(study_spec)(
             Choice.parse(name), request, installed_catalog(), data_dir=data_dir, out=out
         )
     except NotStored as lost:

@@ -15,6 +15,7 @@ from .options import (
     Executor,
     Explanations,
     Fresh,
+    Insecure,
     Json,
     KeepLevel,
     Limit,
@@ -23,7 +24,11 @@ from .options import (
     Sample,
     Scheduler,
     Seeds,
+    TlsCa,
+    TlsCert,
+    TlsKey,
 )
+from .plugin_output import prints_aside
 
 if TYPE_CHECKING:
     from ..request.grid import SweepPlan
@@ -65,6 +70,10 @@ def sweep(
         int | None, typer.Option(metavar="N", min=0, help="Number of workers.  [default: one per core]")
     ] = None,
     scheduler: Scheduler = "",
+    tls_ca: TlsCa = "",
+    tls_cert: TlsCert = "",
+    tls_key: TlsKey = "",
+    insecure: Insecure = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="List the cells; run nothing.")] = False,
     data_dir: DataDir = None,
     out: Annotated[
@@ -88,7 +97,7 @@ def sweep(
 
       attnx sweep --task sdc-2d --projection softmax --projection sparsemax --seeds 0-2
 
-      attnx sweep --spec grid.yaml --executor dask --scheduler tcp://node1:8786
+      attnx sweep --spec grid.yaml --executor dask --scheduler tls://node1:8786
     """
     from ..request.grid import plan_sweep, read_grid
 
@@ -114,13 +123,14 @@ def sweep(
         return
 
     from ..api.sweep import sweep_plan
+    from ..run.workers.dask_cluster import Trust
     from ..run.workers.executors import choose_workers
 
     try:
-        report = sweep_plan(
+        report = prints_aside(sweep_plan)(
             plan,
             catalog,
-            workers=choose_workers(executor, workers, scheduler),
+            workers=choose_workers(executor, workers, scheduler, Trust(tls_ca, tls_cert, tls_key, insecure)),
             data_dir=data_dir,
             out=out,
             fresh=fresh,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import DataError, PluginError
+from ..escaping import half_character
 from ..request.spec import Limit
 from .access import Fetched, Source
 from .labels import with_classes
@@ -102,6 +103,22 @@ def _check_examples(data: TaskData, task: str) -> None:
                         f"{of} has {len(given)} entries in its {name}, but {len(example.units)} units."
                     )
             _check_text(example, of)
+            if any(map(half_character, _texts(example))):
+                raise PluginError(
+                    f"{of} holds half a character (a lone surrogate), which cannot be stored; write it whole."
+                )
+    for name in data.label_names:
+        if half_character(str(name)):
+            raise PluginError(f"Task {task}: the label '{name}' holds half a character (a lone surrogate).")
+
+
+def _texts(example: Example) -> Iterator[str]:
+    """Every text that may be stored of an example."""
+    yield example.id
+    yield from example.units
+    for part in example.query or ():
+        yield str(part)
+    yield from (text for text in (example.text, example.query_text) if text is not None)
 
 
 def _check_text(example: Example, of: str) -> None:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
+from collections import Counter
 from collections.abc import Generator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from ..errors import DataError, did_you_mean_path
 
 BINARY = b"\0"
+LONGEST = 2**28  # bytes of a line; a compressed file of some megabytes may hold a line that fills the memory
 
 
 def read_lines(path: Path, encoding: str = "utf-8-sig") -> Generator[str, None, None]:
@@ -30,7 +33,11 @@ def read_lines(path: Path, encoding: str = "utf-8-sig") -> Generator[str, None, 
     """
     try:
         with _open(path) as file:
-            for number, line in enumerate(file, start=1):
+            for number, line in enumerate(iter(partial(file.readline, LONGEST + 1), b""), start=1):
+                if len(line) > LONGEST:
+                    raise DataError(
+                        f"'{path}', line {number}: longer than {LONGEST // 2**20} MB; is it a file of lines?"
+                    )
                 if BINARY in line:
                     raise DataError(
                         f"'{path}', line {number}: zero byte found; the file must be text in UTF-8."
@@ -90,10 +97,12 @@ def parse_object(text: str, where: str) -> dict[str, Any]:
         The object.
 
     Raises:
-        DataError: the text is not a JSON object.
+        DataError: the text is not a JSON object, or a key occurs twice in it.
     """
     try:
-        found = json.loads(text)
+        found = json.loads(text, object_pairs_hook=_once)
+    except _Twice as error:
+        raise DataError(f"{where}: the key '{str(error)[:40]}' occurs twice; keep one of them.") from error
     except json.JSONDecodeError as error:
         raise DataError(f"{where}, column {error.colno}: not valid JSON: {error.msg}.") from error
     except ValueError as error:  # e.g. a number of thousands of digits
@@ -102,6 +111,18 @@ def parse_object(text: str, where: str) -> dict[str, Any]:
         raise DataError(f"{where}: nested too deeply.") from error
     if not isinstance(found, dict):
         raise DataError(f"{where}: expected a JSON object, found a {type(found).__name__}.")
+    return found
+
+
+class _Twice(Exception):
+    """A key that an object has twice."""
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object each of whose keys occurs once; Python would take the last value and say nothing."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise _Twice(Counter(key for key, _ in pairs).most_common(1)[0][0])
     return found
 
 

@@ -7,6 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Final, Literal, get_args
 
 from ..errors import PluginError
+from .foreign_code import ForeignError, call_foreign
 from .sources import NoSource, first_line
 
 Kind = Literal["task", "model", "projection", "importance", "metric", "study", "drawing"]
@@ -180,9 +181,9 @@ class Component:
     def _import(self, path: str) -> Any:
         module, _, attribute = path.partition(":")
         try:
-            return getattr(importlib.import_module(module), attribute)
-        except Exception as error:
+            return call_foreign(lambda: getattr(importlib.import_module(module), attribute))
+        except ForeignError as error:
             raise PluginError(
                 f"The {self.kind} '{self.name}' of plugin {self.provider} cannot be imported from "
-                f"'{path}': {type(error).__name__}: {error}"
-            ) from error
+                f"'{path}': {error}"
+            ) from error.__cause__

@@ -17,6 +17,7 @@ import pluggy
 from .. import hookspecs
 from ..errors import PluginError, UsageError, did_you_mean
 from .cards import Adapter, Card, Component, Kind
+from .foreign_code import ForeignError, call_foreign
 
 T = TypeVar("T")
 HEAVY = ("torch", "transformers", "scipy", "sklearn", "pandas", "matplotlib")
@@ -147,7 +148,6 @@ def _call(hooks: Any, hook: str) -> list[Any]:
 def _attempt(what: str, action: Callable[[], Any]) -> Any:
     """Run code of a plugin, which may raise anything."""
     try:
-        return action()
-    except (Exception, SystemExit) as error:
-        reason = " ".join(str(error).split())
-        raise PluginError(f"{what}: {type(error).__name__}: {reason}") from error
+        return call_foreign(action)
+    except ForeignError as error:
+        raise PluginError(f"{what}: {error}") from error.__cause__

@@ -64,6 +64,18 @@ def _loader() -> Any:
             for first, of in yaml.CSafeLoader.yaml_implicit_resolvers.items()
         }
 
+        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+            """A mapping each of whose keys occurs once; YAML would take the last value and say nothing."""
+            if isinstance(node, yaml.MappingNode):
+                seen: set[Any] = set()
+                for key, _ in node.value:
+                    if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
+                        found = self.construct_object(key)
+                        if found in seen:
+                            raise yaml.YAMLError(f"the key '{key.value[:40]}' occurs twice")
+                        seen.add(found)
+            return super().construct_mapping(node, deep)
+
     return Loader
 
 

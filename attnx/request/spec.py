@@ -117,8 +117,13 @@ class Limit(Options):
         try:
             if "=" not in text:
                 return cls.model_validate(dict.fromkeys(("train", "dev", "test"), text))
-            return cls.model_validate(dict(item.split("=", 1) for item in text.split(",")))
-        except (ValidationError, ValueError) as error:
+            parts = [item.split("=", 1) for item in text.split(",")]
+            names = [part[0].strip() for part in parts]
+            for name in names:
+                if names.count(name) > 1:
+                    raise UsageError(f"Limit '{text}' gives {name} twice: keep one of them.")
+            return cls.model_validate({name: part[1] for name, part in zip(names, parts, strict=True)})
+        except (ValidationError, ValueError, IndexError) as error:
             raise UsageError(
                 f"Cannot read limit '{text}'. Write a positive number, or e.g. train=500,dev=100,test=100."
             ) from error

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
+
+from pydantic import TypeAdapter
 
 from .judgement.records import Grade
 from .report import Report
@@ -50,17 +52,14 @@ class StoredRun:
         return asdict(self) | plain
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> StoredRun:
-        """What `to_dict` gave, read back."""
-        return cls(
-            **{
-                **values,
-                "written": datetime.fromisoformat(values["written"]),
-                "seeds": tuple(values["seeds"]),
-                "weights": tuple(values["weights"]),
-                "folder": Path(values["folder"]),
-            }
-        )
+    def from_dict(cls, values: Any) -> StoredRun:
+        """What `to_dict` gave, read back; ValueError for anything else."""
+        return _reader().validate_python(values)
+
+
+@cache
+def _reader() -> TypeAdapter[StoredRun]:
+    return TypeAdapter(StoredRun)
 
 
 @dataclass(frozen=True, slots=True)

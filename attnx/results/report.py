@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import PrivateAttr
+from pydantic import AfterValidator, Field, PrivateAttr
 
 from ..errors import CheckFailed, DataError, UsageError
 from ..request.spec import RunSpec
@@ -131,19 +131,27 @@ class Caution(Record):
         return self.text
 
 
+def _named(labels: dict[str, str]) -> dict[str, str]:
+    if not {"task", "model"} <= labels.keys():
+        raise ValueError("task and model are not named")
+    return labels
+
+
 class Report(Result):
     """Everything one run found."""
 
     file_stem: ClassVar[str] = "report"
 
     fingerprint: str
-    labels: dict[str, str]  # task, model and projection as they were asked for
+    labels: Annotated[
+        dict[str, str], AfterValidator(_named)
+    ]  # task, model and projection as they were asked for
     unit: UnitName  # what attention is spread over: words, or the units of a task that is not text
     spec: RunSpec
     components: tuple[ComponentUsed, ...]  # the importance methods and metrics, by label
     provenance: Provenance
     environment: dict[str, str]
-    quality: tuple[Quality, ...]
+    quality: Annotated[tuple[Quality, ...], Field(min_length=1)]  # of every seed
     sample: SampleUsed | None  # None: everything was measured on the whole test split
     verdicts: tuple[Verdict, ...]  # one for every explanation and heading
     ranking: tuple[Ranked, ...] = ()  # every explanation of the run, the most faithful first

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..data.loading import Source
 from ..disk import check_writable
-from ..errors import NotStored, UsageError
+from ..errors import NotStored, UsageError, in_one_line
 from ..host.catalog import Catalog
 from ..progress import Progress
 from ..request.keep_levels import Keep
@@ -100,12 +100,13 @@ def _carry_out_once(
 def _stored(report: Report, runs: Runs, keep: Keep, catalog: Catalog | None) -> Outcome:
     try:
         folder = runs.write(report, report.examples() if keep != "none" else None, catalog)
-    except OSError as error:  # the results are not lost if they cannot be stored
+    except Exception as error:  # the results are not lost, whatever prevents that they are stored
         raise not_stored(report, runs.root, error, page=runs.find(report.fingerprint) is not None) from error
     return Outcome(report.with_examples(StoredExamples(folder)), folder, stored=False)
 
 
-def not_stored(report: Report | StudyReport, root: Path, error: OSError, page: bool = False) -> NotStored:
+def not_stored(report: Report | StudyReport, root: Path, error: Exception, page: bool = False) -> NotStored:
     """The error that a finished report, or only its page, could not be stored, and why."""
     what = "page of the report" if page else "report is finished, but"
-    return NotStored(f"The {what} could not be stored in '{root}': {error.strerror or error}.", report)
+    reason = (error.strerror or str(error)) if isinstance(error, OSError) else in_one_line(error)
+    return NotStored(f"The {what} could not be stored in '{root}': {reason.rstrip('.')}.", report)

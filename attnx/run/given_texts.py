@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from ..data.access import Source
 from ..errors import UsageError, did_you_mean
+from ..escaping import half_character
 from ..protocols import Task
 from ..request.plan import Plan
 from ..types import Example, TaskData
@@ -58,6 +59,8 @@ def _example(
 ) -> Example:
     if not isinstance(text, str):
         raise UsageError(f"{which} is not a string but {type(text).__name__}.")
+    if half_character(text) or half_character(query or ""):
+        raise UsageError(f"{which} holds half a character (a lone surrogate); write all of it.")
     units = task.units_of(text)
     if not units:
         raise UsageError("The text is empty." if which.endswith(" 1 of 1") else f"{which} is empty.")

@@ -55,7 +55,7 @@ def carry_out_study(
     report, _ = run_study(choice, spec, catalog, source, progress, weights, objects)
     try:
         return report, None if objects else write_study(report, root, catalog)
-    except OSError as error:
+    except Exception as error:  # the results are not lost, whatever prevents that they are stored
         raise not_stored(report, root, error) from error
 
 

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import DataError
+from ..data.text_files import read_json_lines
+from ..errors import DataError, in_one_line
 from ..request.keep_levels import LEVELS, Keep
 from ..results.examples import Array, ExampleColumn, Examples, Scores
 from .seals import SEAL, check_seal
@@ -97,15 +98,14 @@ def read_examples(folder: Path) -> Examples:
         with safe_open(folder / NUMBERS, framework="np") as file:
             about = json.loads((file.metadata() or {})["about"])
             numbers = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        with gzip.open(folder / TEXTS, "rt", encoding="utf-8") as lines:
-            texts = [json.loads(line) for line in lines]
+        texts = [line for _, line in read_json_lines(folder / TEXTS)]
         return _examples(about, numbers, texts)
     except FileNotFoundError as error:
         raise DataError(
             f"'{folder}' has no stored examples. Evaluate again with --keep values or --keep all."
         ) from error
-    except (SafetensorError, OSError, EOFError, KeyError, TypeError, ValueError) as error:
-        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+    except (SafetensorError, DataError, OSError, EOFError, KeyError, TypeError, ValueError) as error:
+        reason = in_one_line(error)
         raise DataError(
             f"The examples in '{folder}' are damaged ({reason}). Evaluate again with --fresh."
         ) from error

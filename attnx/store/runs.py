@@ -23,7 +23,7 @@ from .seals import read_sealed, seal
 
 REPORT, STUDY = "report.json", "study.json"
 PAGE = "report.html"  # of a run or a study
-UNREADABLE = "is damaged, was edited, or comes from another version of attnx"
+UNREADABLE = "is damaged, was edited or renamed, or comes from another version of attnx"
 
 
 class Runs:

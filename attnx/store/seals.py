@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ..data.downloads import sha256_of
+from ..errors import UsageError
 
 SEAL = "seal.json"
 _NOT_OURS = (
@@ -18,6 +19,7 @@ _NOT_OURS = (
     TypeError,
     ValueError,
     RecursionError,
+    UsageError,  # a choice in the report that nobody could have made
 )
 Read = TypeVar("Read")
 
@@ -30,12 +32,15 @@ def seal(folder: Path, name: str) -> None:
 
 
 def check_seal(folder: Path, files: Iterable[str]) -> str:
-    """The name that a folder was sealed with; ValueError if one of these files has changed since."""
+    """The name that a folder was sealed with; ValueError if it was renamed, or one of these files changed."""
     sealed = json.loads((folder / SEAL).read_text(encoding="utf-8"))
+    name = str(sealed["name"])
+    if folder.resolve().name != name:  # two folders, or what is in them, were exchanged
+        raise ValueError(f"the folder of '{name}' was renamed")
     for file in files:
         if sealed["sha256"][file] != sha256_of(folder / file):
             raise ValueError(f"{file} was changed after it was written")
-    return str(sealed["name"])
+    return name
 
 
 def read_sealed(

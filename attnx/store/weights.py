@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..disk import delete_folder, in_the_way, write_file, written_aside
-from ..errors import AttnxWarning
+from ..errors import AttnxWarning, in_one_line
 from ..request.spec import digest
 from .home import home
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 FILE = "weights.safetensors"
+ABOUT = "attnx"  # the entry of the file that has record and checksum
 CHECKPOINTS = ".checkpoints"  # a folder inside that of the weights
 
 
@@ -45,13 +46,13 @@ class Weights:
         try:
             with safe_open(self.root / key / FILE, framework="pt") as file:
                 state = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-                stored = file.metadata() or {}
+                stored = _about(file.metadata() or {})
             if stored["seal"] != _seal(key, state, stored["record"]):
                 raise ValueError("the content does not match its checksum")
             return state, json.loads(stored["record"])
         except FileNotFoundError:  # or another process is replacing it
             return None
-        except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
+        except (SafetensorError, OSError, KeyError, TypeError, ValueError, RecursionError) as error:
             self.warn_damaged(key, error)
             return None
 
@@ -65,8 +66,9 @@ class Weights:
         """Write weights; if that fails, warn and return False, so that the work can go on."""
         try:
             self.write(key, state, record)
-        except OSError as error:
-            text = f"The {self.what} could not be saved in '{self.root}': {error.strerror or error}."
+        except Exception as error:  # a trained model is not lost, whatever prevents that it is stored
+            reason = (error.strerror or str(error)) if isinstance(error, OSError) else in_one_line(error)
+            text = f"The {self.what} could not be saved in '{self.root}': {reason.rstrip('.')}."
             warnings.warn(text, AttnxWarning, stacklevel=2)
             return False
         return True
@@ -98,7 +100,13 @@ def _whole(key: str, state: Mapping[str, Tensor], record: Mapping[str, Any]) -> 
 
     tensors = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in state.items()}
     text = json.dumps(record)
-    return save(tensors, {"record": text, "seal": _seal(key, tensors, text)})
+    about = {"record": text, "seal": _seal(key, tensors, text)}
+    return save(tensors, {ABOUT: json.dumps(about)})  # one entry: several are written in any order
+
+
+def _about(stored: Mapping[str, str]) -> Mapping[str, str]:
+    """Record and checksum of a file, also of one that has them as entries of their own."""
+    return json.loads(stored[ABOUT]) if ABOUT in stored else stored
 
 
 def _seal(key: str, state: Mapping[str, Tensor], record: str) -> str:

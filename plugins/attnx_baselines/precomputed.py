@@ -19,7 +19,9 @@ class Precomputed(ImportanceMethod):
 
     A JSON-lines file (.jsonl or .jsonl.gz) has one line {"id": ..., "scores": [...]} per example; an NPZ
     file has one array per example, named by the example's id. Each example needs one finite number per
-    unit (word, image patch, ...), in order; higher is more important.
+    unit (word, image patch, ...), in order; higher is more important. Scores are read in double precision.
+    Two scores of an example are equal if they differ by less than a millionth of their size, as everywhere in
+    attnx: scores that share a large offset are refused.
     """
 
     target_use = "ignored"

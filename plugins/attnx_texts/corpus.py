@@ -23,7 +23,7 @@ from .label_names import WHOLE, Labels
 from .options import TextOptions
 from .preprocessing import WordSplitter, splitter_of
 from .rationale_values import read_rationale
-from .rows import Row, Rows, RowStream
+from .rows import Row, Rows, RowStream, check_characters
 
 ALL = "all"  # the one source of a dataset that comes undivided
 SPLITS = ("train", "dev", "test")
@@ -136,6 +136,7 @@ def _take(
 ) -> None:
     """Put the words of every row into the pool, or count why not."""
     for row in rows:
+        check_characters(row, pool.origin)
         label = row.label if labels is None else labels.name(row.label, pool.origin, row.line)
         if labels is not None and labels.used and label not in labels.used:
             continue

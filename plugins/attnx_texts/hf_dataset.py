@@ -12,7 +12,7 @@ from .corpus import make_data
 from .label_names import SENTIMENT, Labels
 from .options import HfDatasetOptions
 from .preprocessing import splitter_of
-from .rows import Row, Rows, RowStream
+from .rows import Row, Rows, RowStream, check_label
 from .samples import make_sample
 
 
@@ -133,4 +133,4 @@ def _rows(table: Any, options: HfDatasetOptions) -> RowStream:
                     "choose splits that are labelled."
                 )
             label = names[label]
-        yield Row(index, index + 1, text, str(label))
+        yield Row(index, index + 1, text, label if names else check_label(str(label), where))

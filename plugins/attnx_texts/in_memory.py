@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from attnx.plugin import DataError, Source, Task, TaskData, UsageError, did_you_mean
@@ -9,7 +9,7 @@ from .corpus import ALL, make_data
 from .in_memory_options import InMemoryOptions
 from .label_names import SENTIMENT
 from .preprocessing import splitter_of
-from .rows import Row, Rows, RowStream
+from .rows import Row, Rows, RowStream, check_label
 from .samples import make_sample
 
 SPLITS = {"train": "train", "dev": "dev", "validation": "dev", "valid": "dev", "test": "test"}
@@ -49,12 +49,13 @@ class TextsInMemory(Task):
         options = self.options
         texts, labels = columns[options.text], columns[options.label]
         queries = columns[options.query] if options.query else [None] * len(texts)
-        ids = columns[options.id] if options.id else [""] * len(texts)
+        ids = columns[options.id] if options.id else [None] * len(texts)
         for index, (text, label, query, id_) in enumerate(zip(texts, labels, queries, ids, strict=True)):
             where = f"'{origin}', row {index + 1}"
             if not isinstance(text, str) or not (query is None or isinstance(query, str)):
                 raise DataError(f"{where}: the text must be a string, not {type(text).__name__}.")
-            yield Row(index, index + 1, text, _label(label, where), query=query, id=str(id_))
+            own = _id(id_, where) if options.id else ""
+            yield Row(index, index + 1, text, _label(label, where), query=query, id=own)
 
 
 def task_of(given: Any, options: InMemoryOptions) -> TextsInMemory:
@@ -84,7 +85,10 @@ def _columns(table: Any, options: InMemoryOptions) -> Columns:
             sizes = f" of {len(table[0])} and {len(table[1])}" if len(table) == 2 else ""
             raise UsageError(f"Cannot read texts from a tuple{sizes}: {WANTED}.")
         return {options.text: list(table[0]), options.label: list(table[1])}
-    known = [str(name) for name in getattr(table, "column_names", getattr(table, "columns", table))]
+    named = getattr(table, "column_names", getattr(table, "columns", table))
+    if not isinstance(named, Iterable) or not hasattr(table, "__getitem__"):
+        raise UsageError(f"Cannot read texts from a {type(table).__name__}: {WANTED}.")
+    known = [str(name) for name in named]
     wanted = [name for name in (options.text, options.label, options.query, options.id) if name]
     for name in wanted:
         if name not in known:
@@ -92,7 +96,16 @@ def _columns(table: Any, options: InMemoryOptions) -> Columns:
                 f"There is no column '{name}'.{did_you_mean(name, known)} Columns: {', '.join(known)}. Name "
                 "them as options, e.g. (data, {'text': 'review', 'label': 'stars'})."
             )
-    return {name: _named_classes(table, name) for name in wanted}
+        if known.count(name) > 1:
+            raise UsageError(f"Column '{name}' occurs twice: rename one of them.")
+    columns = {name: _named_classes(table, name) for name in wanted}
+    for name, values in columns.items():
+        if len(values) != len(columns[options.text]):
+            raise UsageError(
+                f"Column '{name}' has {len(values)} values, but '{options.text}' has "
+                f"{len(columns[options.text])}: give one for every text."
+            )
+    return columns
 
 
 def _named_classes(table: Any, name: str) -> Sequence[Any]:
@@ -109,4 +122,12 @@ def _label(label: Any, where: str) -> str:
         found = int(found)
     if isinstance(found, bool) or not isinstance(found, int | str) or found == "":
         raise DataError(f"{where}: the label must be a name or a whole number, not {found!r}.")
-    return str(found)
+    return check_label(str(found), where)
+
+
+def _id(given: Any, where: str) -> str:
+    """The caller's own id of a text."""
+    found = given.item() if hasattr(given, "item") else given
+    if isinstance(found, bool) or not isinstance(found, int | str) or not str(found).strip():
+        raise DataError(f"{where}: the id must be a string or a whole number, and not empty, not {found!r}.")
+    return str(found).strip()

@@ -11,12 +11,14 @@ from logging import ERROR, getLogger
 from pathlib import Path
 from typing import Any
 
-from attnx.plugin import DataError, Source, UsageError, did_you_mean_path
+from attnx.plugin import DataError, Source, UsageError, did_you_mean_path, parse_object, read_text
 
 from .options import CheckpointOptions
 
 _SENTENCE = re.compile(r".{,300}?(\.(?= |$)|$)|.{300}")
 _POOLER = re.compile(r"(^|\.)pooler\.")  # it stands between body and head, and is trained with the head
+_COUNT = re.compile(r"layer|depth|block|stage|head|label|expert|group|conv_dim|kernel")  # of parts to be made
+MOST_PARTS, MOST_BYTES = 100_000, 50_000_000
 _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
 
@@ -50,6 +52,7 @@ class Checkpoint:
         if local:
             if not os.path.isfile(folder / "config.json"):
                 raise DataError(f"'{folder}' has no config.json: it is not a model in Hugging Face layout.")
+            _check_counts(folder / "config.json")
         elif not _HUB_NAME.fullmatch(name) or name.startswith("."):
             raise DataError(
                 f"checkpoint={name}: no such folder.{did_you_mean_path(folder, folder=True)} "
@@ -123,6 +126,21 @@ class Checkpoint:
             f"checkpoint={self.name} {where}: {reason}{did_you_mean_path(self.name, folder=True)} "
             "Give a folder that the model was saved into instead."
         )
+
+
+def _check_counts(file: Path) -> None:
+    """Refuse a config that asks for so many parts that making them would never end."""
+    if file.stat().st_size > MOST_BYTES:
+        raise DataError(f"'{file}' is larger than {MOST_BYTES // 10**6} MB: it is not a config of a model.")
+    waiting: list[tuple[str, Any]] = [("", parse_object(read_text(file), f"'{file}'"))]
+    while waiting:
+        name, value = waiting.pop()
+        if isinstance(value, dict):
+            waiting += value.items()
+        elif isinstance(value, list):
+            waiting += ((name, one) for one in value)
+        elif isinstance(value, int | float) and _COUNT.search(name) and value > MOST_PARTS:
+            raise DataError(f"'{file}' asks for {name}={value:g}; more than {MOST_PARTS} are not made.")
 
 
 def _some(names: list[str], most: int = 5) -> str:

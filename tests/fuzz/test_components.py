@@ -163,7 +163,7 @@ def test_components_that_raise_anything(kind: str, number: int) -> None:
     if kind == "metric":
         ends_well("Odd", metrics=[Odd(act)])
     elif kind == "importance":
-        ends_well("function", explanations=[lambda model, trace, target, random_: act()])
+        ends_well("<lambda>", explanations=[lambda model, trace, target, random_: act()])
     elif kind == "model":
         ends_well("OddModel", model=OddModel("logits", act))
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import random
 import shutil
@@ -24,6 +25,7 @@ from attnx.store import run_list
 from attnx.store.runs import read_report, read_study, write_study
 from attnx.store.seals import seal
 from attnx.store.weights import Weights
+from attnx.views.terminal.runs import print_runs
 
 seeds = st.integers(0, 2**32)
 TASK = "sdc-text:train=20,dev=10,test=10"
@@ -131,4 +133,35 @@ def test_damaged_weights_and_checkpoints_are_what_they_were_or_none(seed: int, u
     if found is not None:
         assert found[1] == {"epoch": 3}
         assert all(torch.equal(found[0][name], tensor) for name, tensor in WEIGHTS.items())
+    shutil.rmtree(root)
+
+
+def true_lines(root: Path) -> list[dict[str, Any]]:
+    return [line.to_dict() for _, line in run_list.list_runs(root)]
+
+
+@fuzzed(60, seeds, st.booleans(), odd)
+def test_the_list_of_runs_is_true_whatever_its_cache_says(seed: int, sealed: bool, value: Any) -> None:
+    """A cache that was damaged, or one with its right checksum and anything in a place of it."""
+    folder, _, _, _ = kept()
+    root = Path(tempfile.mkdtemp(dir=FOLDER.name))
+    shutil.copytree(folder, root / folder.name)
+    whole, file = true_lines(root), root / run_list.CACHE
+    if sealed:
+        stored = json.loads(file.read_text())
+        lines, random_ = json.loads(stored["lines"]), random.Random(seed)
+        place = lines[folder.name]["line"]
+        place[random_.choice([*place, "other"])] = value
+        if random_.random() < 0.2:
+            lines = {folder.name: value} if random_.random() < 0.5 else value
+        text = json.dumps(lines)
+        stored |= {"lines": text, "sha256": hashlib.sha256(text.encode()).hexdigest()}
+        file.write_text(json.dumps(stored))
+        found = true_lines(root)
+        assert [line["name"] for line in found] == [folder.name]
+        assert [line.to_dict() for _, line in run_list.list_runs(root, cached=False)] == whole
+        print_runs([line for _, line in run_list.list_runs(root)], 0, "here")
+    else:
+        file.write_bytes(damaged(file.read_bytes(), seed))
+        assert true_lines(root) == whole
     shutil.rmtree(root)

@@ -2,7 +2,9 @@
 
 import gzip
 import hashlib
+import io
 import json
+import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,9 +14,10 @@ import pytest
 import torch
 from explained_models import MODELS, explain
 
+from attnx.formulas import settled
 from attnx.host.cards import Component
 from attnx.host.catalog import Catalog
-from attnx.plugin import DataError, Example, UsageError
+from attnx.plugin import AttnxWarning, DataError, Example, UsageError
 from attnx.request.spec import validate_options
 from attnx.testing import ToyModel, assert_conforms, toy_data
 from attnx.testing.checking import check_component
@@ -194,6 +197,91 @@ def test_options_are_those_of_the_bytes_so_that_a_changed_file_is_another_run(tm
     assert PrecomputedOptions(file=path) != first
     with pytest.raises(UsageError, match=rf"option 'sha256' of it: .*{path} has sha256 \w+"):
         validate_options(PrecomputedOptions, first.model_dump(mode="json"), "it")
+
+
+# Numbers that single precision cannot hold, and files that hold more than they seem to.
+
+
+@every_kind
+@pytest.mark.parametrize(
+    ("scores", "said"),
+    [
+        ([1 + 1e-9, 1 + 2e-9, 1 + 3e-9], "differ by less than a millionth of their size"),
+        ([1e9, 1e9 + 1, 1e9 + 3], "differ by less than a millionth of their size"),
+        ([1e300, 1.0, 2.0], "too large: the largest is 1e"),
+        ([-1e300, 1.0, 2.0], "too large: the largest is 1e"),
+        ([1e-300, 2e-300, 0.0], "too small: the largest is 2e-300"),
+        ([1e-40, 2e-40, 0.0], "too small: the largest is 2e-40"),
+    ],
+)
+def test_scores_that_would_collapse_are_refused(
+    write: Write, scores: list[float], said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(DataError, match=said) as refused:
+        precomputed(write(tmp_path, {"a": scores, "b": scores[::-1]}))
+    assert "\n" not in str(refused.value)
+
+
+@every_kind
+@pytest.mark.parametrize(
+    "scores",
+    [
+        [0.5, 0.5, 0.5],
+        [0.1 + 0.2, 0.3, 0.3],  # equal but for the rounding of double precision
+        [float(np.float32(1) + np.float32(k) * np.finfo(np.float32).eps) for k in range(3)],  # of single
+        [1e-50, 0.9, 0.1],  # nothing next to the others
+        [1e29, 1.0, -1e29],
+        [1e-29, 2e-29, 0.0],
+        [0, 0, 0],
+        [1, 2, 3],
+    ],
+)
+def test_scores_that_single_precision_holds_are_read(
+    write: Write, scores: list[float], tmp_path: Path
+) -> None:
+    example = Example("a", ("one", "two", "three"), 0)
+    _, found = explain(ToyModel(), [example], precomputed(write(tmp_path, {"a": scores})))
+    single = torch.tensor([scores], dtype=torch.float32)
+    assert found.tolist() == settled(single, torch.ones(1, 3, dtype=torch.bool)).tolist()
+
+
+def test_a_few_examples_that_collapse_are_a_warning(tmp_path: Path) -> None:
+    given = {**{f"x{n}": [1.0, 2.0] for n in range(4)}, "close": [1 + 1e-9, 1 + 2e-9]}
+    with pytest.warns(AttnxWarning, match="1 of 5 examples, the first is 'close', .* count as equal"):
+        precomputed(write_jsonl(tmp_path, given))
+
+
+def test_a_small_file_that_unpacks_to_gigabytes_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "scores.npz"
+    about = {"descr": "<f8", "fortran_order": False, "shape": (40 * 2**20,)}
+    with (
+        zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
+        archive.open("x.npy", "w", force_zip64=True) as array,
+    ):
+        np.lib.format.write_array_header_1_0(array, about)
+        for _ in range(40):
+            array.write(bytes(8 * 2**20))
+    assert path.stat().st_size < 2_000_000
+    with pytest.raises(DataError, match=r"MB would unpack to 33[0-9] MB"):
+        precomputed(path)
+
+
+@pytest.mark.parametrize("version", [(1, 0), (2, 0)])
+@pytest.mark.parametrize("shape", [(10**13,), (2, 10**12), (10**30,)])
+def test_an_array_that_says_it_is_huge_is_refused(
+    version: tuple[int, int], shape: tuple[int, ...], tmp_path: Path
+) -> None:
+    content = io.BytesIO()
+    write = (
+        np.lib.format.write_array_header_1_0 if version == (1, 0) else np.lib.format.write_array_header_2_0
+    )
+    write(content, {"descr": "<f8", "fortran_order": False, "shape": shape})
+    with zipfile.ZipFile(tmp_path / "scores.npz", "w") as archive:
+        archive.writestr("x.npy", content.getvalue() + bytes(16))
+    with pytest.raises(
+        DataError, match=r"cannot be read as an NPZ file: 'x.npy' says it has 1?0?2?\d+ numbers"
+    ):
+        precomputed(tmp_path / "scores.npz")
 
 
 # The conformance kit.

@@ -31,6 +31,9 @@ HOSTILE = {
     "an alias bomb": (BOMB, "more than 200000 values"),
     "a large file": ("a" * 4_000_001, "characters, more than 4000000"),
     "a control character": ("a: \x00", "unacceptable character|not allowed"),
+    "a key twice": ("{a: 1, b: 2, a: 3}", "the key 'a' occurs twice"),
+    "a key twice in another": ("x:\n  - task: a\n    task: b", "the key 'task' occurs twice"),
+    "a number twice": ("{16: 1, 0x10: 2}", "the key '0x10' occurs twice"),
     "a list as a key": ("{[1]: 2}", "unhashable|cannot be read"),
 }
 
@@ -49,6 +52,8 @@ def test_hostile_text_is_refused_in_one_line(text: str, said: str) -> None:
         ("{a: &x [1, 2.5], b: *x}", {"a": [1, 2.5], "b": [1, 2.5]}),
         ("[yes, null, 0x10, 1e3, .5]", [True, None, 16, "1e3", 0.5]),
         ("", None),
+        ("{x: &x {a: 1, b: 2}, y: {<<: *x, a: 3}}", {"x": {"a": 1, "b": 2}, "y": {"a": 3, "b": 2}}),
+        ("{1: a, '1': b}", {1: "a", "1": "b"}),
     ],
 )
 def test_plain_data_is_read(text: str, value: Any) -> None:

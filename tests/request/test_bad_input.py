@@ -75,6 +75,7 @@ MISTAKES = [
     ("--seeds 0-99999999999999999999", "the maximum is 10000"),
     ("--seeds 99999999999999999999", "Bad value 99999999999999999999 for seeds.0"),
     ("--limit 0", "Cannot read limit '0'. Write a positive number, or e.g. train=500,"),
+    ("--limit train=5,train=6", "Limit 'train=5,train=6' gives train twice: keep one of them."),
     ("--limit few", "Cannot read limit 'few'"),
     ("--limit trian=3", "Cannot read limit 'trian=3'"),
     ("--limit train=3,test", "Cannot read limit 'train=3,test'"),

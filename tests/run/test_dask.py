@@ -49,14 +49,18 @@ def started(*command, **environment):
         process.wait()
 
 
-def worker(address, **environment):
-    return started("distributed.cli.dask_worker", address, "--nthreads", "1", "--no-dashboard", **environment)
+def worker(address, *options, **environment):
+    return started(
+        "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-dashboard", *options, **environment
+    )
 
 
 @contextlib.contextmanager
-def cluster(homes=({}, {})):
+def cluster(homes=({}, {}), tls=None):
     port = free_port()
-    address = f"tcp://127.0.0.1:{port}"
+    address = f"{'tls' if tls else 'tcp'}://127.0.0.1:{port}"
+    files = {"ca": "--tls-ca-file", "cert": "--tls-cert", "key": "--tls-key"}
+    secured = [part for name, file in (tls or {}).items() for part in (files[name], str(file))]
     scheduler = (
         "distributed.cli.dask_scheduler",
         "--host",
@@ -64,10 +68,11 @@ def cluster(homes=({}, {})):
         "--port",
         str(port),
         "--no-dashboard",
+        *(["--protocol", "tls", *secured] if tls else []),
     )
     with contextlib.ExitStack() as stack:
         stack.enter_context(started(*scheduler))
-        workers = [stack.enter_context(worker(address, **home)) for home in homes]
+        workers = [stack.enter_context(worker(address, *secured, **home)) for home in homes]
         time.sleep(8)  # a client waits for a scheduler, not for workers
         yield address, workers, stack
 

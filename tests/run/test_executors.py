@@ -93,7 +93,7 @@ def threads(job):
     [
         ((None, None, ""), Workers("local")),
         ((None, 3, ""), Workers("local", 3)),
-        ((None, None, "tcp://host:1"), Workers("dask", 0, "tcp://host:1")),
+        ((None, None, "tcp://localhost:1"), Workers("dask", 0, "tcp://localhost:1")),
         (("dask", 4, ""), Workers("dask", 4)),
         (("in-process", None, ""), Workers("in-process")),
     ],
@@ -113,7 +113,7 @@ def test_nothing_asked_takes_the_default():
     [
         (("locale", None, ""), "Unknown executor 'locale'. Did you mean 'local'"),
         (("in-process", 2, ""), "'in-process' has one worker, not 2"),
-        (("local", None, "tcp://host:1"), "'local' has no scheduler"),
+        (("local", None, "tcp://localhost:1"), "'local' has no scheduler"),
     ],
 )
 def test_executors_that_make_no_sense_are_refused(asked, message):

@@ -96,6 +96,52 @@ def test_a_study_that_cannot_be_stored_is_printed(cli: Any, home: Path) -> None:
     assert "could not be stored" in err
 
 
+@pytest.mark.parametrize(
+    "fault", [UnicodeEncodeError("utf-8", "\ud83d", 0, 1, "half"), MemoryError(), TypeError("odd")]
+)
+@pytest.mark.parametrize(
+    "where", ["attnx.store.runs.write_examples", "attnx.store.runs.seal", "attnx.store.runs.write_page"]
+)
+def test_whatever_fails_while_it_is_stored_the_report_is_printed(
+    cli: Any, home: Path, monkeypatch: pytest.MonkeyPatch, fault: Exception, where: str
+) -> None:
+    def fail(*args: Any) -> None:
+        raise fault
+
+    monkeypatch.setattr(where, fail)
+    code, out, err = cli(*COMMAND)
+    assert code == 5
+    assert "nnz" in out
+    assert err.splitlines()[-1].startswith("error: The ")
+    assert f"could not be stored in '{home / 'runs'}': {type(fault).__name__}" in err
+    assert len(list(home.glob("runs/*"))) == (where == "attnx.store.runs.write_page")
+
+
+def test_whatever_fails_while_a_study_or_a_sweep_is_stored_it_is_printed(
+    cli: Any, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*args: Any, **kwargs: Any) -> None:
+        raise ValueError("odd")
+
+    monkeypatch.setattr("attnx.run.study.write_study", fail)
+    monkeypatch.setattr("attnx.store.sweeps.write_sweep", fail)
+    asked = [*COMMAND[1:3], "--train", "epochs=1"]
+    for command in (["study", "uniform-attention"], ["sweep", "--metric", "nnz", "--executor", "in-process"]):
+        code, out, err = cli(*command, *asked)
+        assert (code, bool(out)) == (5, True)
+        assert "could not be stored in" in err
+        assert "ValueError: odd" in err
+
+
+def test_weights_that_cannot_be_written_are_a_warning(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*args: Any) -> bytes:
+        raise TypeError("an odd tensor")
+
+    monkeypatch.setattr("attnx.store.weights._whole", fail)
+    with pytest.warns(attnx.AttnxWarning, match="could not be saved in .*: TypeError: an odd tensor"):
+        assert attnx.evaluate(**SMALL).summaries
+
+
 @contextmanager
 def disk_of(size: str, folder: Path) -> Iterator[Path]:
     """A real disk of its own."""

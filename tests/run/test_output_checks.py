@@ -170,3 +170,22 @@ def test_the_command_line_names_plugin_and_version(
     )
     assert "it.py:7" in line
     assert "Traceback" not in err
+
+
+def test_a_projection_that_gives_no_numbers_in_training_is_not_a_matter_of_the_learning_rate() -> None:
+    class NoNumbers(attnx.plugin.AttentionProjection):
+        """Softmax, but not numbers while a model is trained."""
+
+        def __call__(self, scores: Tensor, mask: Tensor) -> Tensor:
+            weights = scores.masked_fill(~mask, -torch.inf).softmax(-1)
+            return weights * torch.nan if torch.is_grad_enabled() else weights
+
+    with pytest.raises(PluginError, match="a loss of nan before any training"):
+        attnx.evaluate(
+            "sdc-text:train=8,dev=4,test=4",
+            "fcam",
+            projection=NoNumbers(),
+            metrics="nnz",
+            training={"epochs": 1},
+            progress=False,
+        )

@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import save_file
 
 from attnx.errors import AttnxWarning
-from attnx.store.weights import Weights, tensors_hash
+from attnx.store.weights import FILE, Weights, _seal, tensors_hash
 
 STATE = {
     "weight": torch.arange(6.0).reshape(2, 3).T,  # not contiguous
@@ -39,6 +39,32 @@ def test_weights_come_back_with_their_record(tmp_path: Path) -> None:
         assert torch.equal(state[name], tensor)
     assert tensors_hash(state) == tensors_hash(STATE)
     assert weights.find("other") is None
+
+
+def test_equal_weights_are_equal_files(tmp_path: Path) -> None:
+    state = {"b": torch.zeros(2), "a": torch.ones(3)}
+    for number in range(20):  # entries of one file would be written in an order drawn at random
+        Weights(tmp_path / str(number)).write("key", dict(reversed(state.items())), {"x": 1, "y": [2]})
+    files = {(tmp_path / str(number) / "key" / FILE).read_bytes() for number in range(20)}
+    assert len(files) == 1
+
+
+def test_weights_with_record_and_checksum_as_entries_are_read(tmp_path: Path) -> None:
+    state, place = {"weight": torch.ones(3)}, tmp_path / "key" / FILE
+    place.parent.mkdir()
+    save_file(state, place, {"record": "{}", "seal": _seal("key", state, "{}")})
+    found = Weights(tmp_path).find("key")
+    assert found is not None
+    assert found[0]["weight"].tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("about", ["[]", "7", "null", "{}", "[" * 100_000, '{"record": 1, "seal": 2}', "{"])
+def test_odd_entries_are_a_warning(about: str, tmp_path: Path) -> None:
+    place = tmp_path / "key" / FILE
+    place.parent.mkdir()
+    save_file({"weight": torch.ones(3)}, place, {"attnx": about})
+    with pytest.warns(AttnxWarning, match="cannot be read"):
+        assert Weights(tmp_path).find("key") is None
 
 
 def test_weights_that_share_memory_are_kept_apart(tmp_path: Path) -> None:
@@ -89,8 +115,8 @@ def damage(place: Path, how: str) -> None:
     elif how == "one bit of a tensor":
         place.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
     elif how == "one digit of the record":
-        assert whole.count(b'best_epoch\\": 2') == 1
-        place.write_bytes(whole.replace(b'best_epoch\\": 2', b'best_epoch\\": 3'))
+        assert whole.count(b'best_epoch\\\\\\": 2') == 1
+        place.write_bytes(whole.replace(b'best_epoch\\\\\\": 2', b'best_epoch\\\\\\": 3'))
     elif how == "no record":
         save_file({"weight": torch.zeros(2)}, place)
     elif how == "a folder":

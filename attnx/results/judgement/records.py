@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
 
 from ..formatting import Number
 from ..provenance import Record
@@ -121,7 +123,7 @@ class Verdict(Record):
     signs: SignTest | None = None
     measure: str | None = None  # of interpretability: the metric that answers
     needed: int | None = None  # about how many texts would decide, where the grade is unknown
-    clauses: tuple[Clause, ...]
+    clauses: Annotated[tuple[Clause, ...], Field(min_length=1)]
 
     @property
     def judged(self) -> bool:

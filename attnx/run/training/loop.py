@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
-from ...errors import UsageError
+from ...errors import PluginError, UsageError
 from ...formulas.chunks import at_once
 from ...formulas.deception import deception_penalty
 from ...progress import Progress
@@ -66,6 +66,12 @@ def train(
         untrained = _assess(model, dev, 0, None, training, followed, seed)
         history = TrainingHistory([untrained], untrained, _copy(model))
     done = len(history.course) - 1
+
+    def goal(model: Model, batch: Batch) -> Tensor:
+        if objective is not None:
+            return objective(model, batch)
+        return loss(model, batch, training.entropy, class_weights, training.deception)
+
     note = f"; resumed after epoch {done}" if done else ""
     with progress.stage(label, training.epochs * len(split)) as step:
         step(done * len(split), note.removeprefix("; "))
@@ -75,10 +81,7 @@ def train(
             for batch in shuffled(split, training.batch_size, generator):
                 optimizer.zero_grad(set_to_none=True)
                 with precision.passing():
-                    if objective is None:
-                        value = loss(model, batch, training.entropy, class_weights, training.deception)
-                    else:
-                        value = objective(model, batch)
+                    value = goal(model, batch)
                 precision.step(value, optimizer, training.clip)
                 losses.append(value.detach())
                 step(len(batch), f"epoch {epoch} of {training.epochs}{note}")
@@ -86,6 +89,9 @@ def train(
             if not math.isfinite(now.loss or 0.0):
                 if checkpoint:
                     checkpoint.remove()
+                if len(history.course) == 1:  # the best weights are the untrained ones
+                    model.load_state_dict(history.best_state)
+                    _refuse_impossible_losses(model, split, training.batch_size, goal)
                 raise UsageError(
                     f"Training diverged in epoch {epoch}: the loss is {now.loss}. "
                     "Lower the learning rate (--train learning_rate=...), or clip gradients (--train clip=1)."
@@ -159,6 +165,17 @@ def _recomputed(function: Callable[[Tensor], Tensor], argument: Tensor) -> Tenso
 def attention_entropy(attention: Tensor) -> Tensor:
     """−Σ a log a in nats over the last dimension, 0·log 0 = 0."""
     return torch.special.entr(attention.clamp_min(torch.finfo(attention.dtype).tiny)).sum(-1)
+
+
+def _refuse_impossible_losses(model: Model, split: Split, batch_size: int, goal: Objective) -> None:
+    """Refuse a model whose loss is not finite before it is trained: no learning rate would help."""
+    for batch in shuffled(split, batch_size, torch.Generator().manual_seed(0)):
+        found = float(goal(model, batch).detach())
+        if not math.isfinite(found):
+            raise PluginError(
+                f"The model has a loss of {found} before any training: it, or its projection, "
+                "returns numbers that are not finite."
+            )
 
 
 def _assess(

@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar, get_args
 
 from ...errors import AttnxWarning, UsageError, did_you_mean
+from .dask_cluster import NOBODY, Trust, check_trust, dask_executor
 from .main_guard import main_is_unguarded
 
 ExecutorName = Literal["in-process", "local", "dask"]
 EXECUTORS: tuple[ExecutorName, ...] = get_args(ExecutorName)
 J = TypeVar("J", bound=Hashable)
 TRIES = 3  # of a job whose worker died
-ANSWER = 10.0  # seconds that a Dask scheduler has to answer
 SMALL = 12  # training runs: so few take less time in this process than worker processes take to start
 
 
@@ -33,6 +33,7 @@ class Workers:
     kind: ExecutorName = "local"
     count: int = 0  # 0: one per core
     scheduler: str = ""  # address of a Dask scheduler; empty: a cluster on this machine
+    trust: Trust = NOBODY  # why the scheduler may be connected to
 
     @property
     def number(self) -> int:
@@ -61,8 +62,10 @@ class Workers:
         """An executor, closed whatever happens."""
         if self.kind == "in-process":
             opened = _in_process()
+        elif self.kind == "local":
+            opened = _local(self.number)
         else:
-            opened = _local(self.number) if self.kind == "local" else _dask(self.scheduler, self.number)
+            opened = dask_executor(self.scheduler, self.number, self.trust)
         with opened as executor:
             yield executor
 
@@ -92,7 +95,12 @@ def _dead(executor: Executor) -> bool:
 
 
 def choose_workers(
-    executor: str | None, count: int | None, scheduler: str = "", *, default: ExecutorName = "local"
+    executor: str | None,
+    count: int | None,
+    scheduler: str = "",
+    trust: Trust = NOBODY,
+    *,
+    default: ExecutorName = "local",
 ) -> Workers:
     """The workers that a person asks for; whatever is not given follows from the rest.
 
@@ -102,6 +110,7 @@ def choose_workers(
         executor: one of EXECUTORS; None: dask with a scheduler, local with a count, else the default.
         count: how many workers; 0 or None: one per core.
         scheduler: the address of a Dask scheduler.
+        trust: why it may be connected to.
         default: the executor if nothing is given.
     """
     if executor is not None and executor not in EXECUTORS:
@@ -113,7 +122,8 @@ def choose_workers(
         raise UsageError(f"The executor '{kind}' has no scheduler: leave it out, or use the executor dask.")
     if kind == "in-process" and (count or 0) > 1:
         raise UsageError(f"The executor 'in-process' has one worker, not {count}: choose the executor local.")
-    workers = Workers(kind, 0 if kind == "in-process" else count or 0, scheduler)
+    check_trust(scheduler, trust)
+    workers = Workers(kind, 0 if kind == "in-process" else count or 0, scheduler, trust)
     if workers.starts_processes and main_is_unguarded():
         warnings.warn(
             "No worker processes are started, because each would run this script again: the work is done in "
@@ -125,11 +135,14 @@ def choose_workers(
     return workers
 
 
-def choose_run_workers(executor: str | None, count: int | None, scheduler: str = "") -> Workers | None:
+def choose_run_workers(
+    executor: str | None, count: int | None, scheduler: str = "", trust: Trust = NOBODY
+) -> Workers | None:
     """The workers that a person asks for a single run; None if nothing is given."""
     if executor is None and count is None and not scheduler:
+        check_trust(scheduler, trust)
         return None
-    return choose_workers(executor, count, scheduler)
+    return choose_workers(executor, count, scheduler, trust)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,24 +269,3 @@ def one_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
-
-
-@contextmanager
-def _dask(scheduler: str, count: int) -> Iterator[Executor]:
-    try:
-        from distributed import Client, LocalCluster
-    except ImportError as error:
-        raise UsageError("--executor dask needs Dask: pip install 'attnx[dask]'.") from error
-    cluster = None
-    try:
-        if not scheduler:
-            cluster = LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None)
-        client = Client(cluster or scheduler, timeout=ANSWER, set_as_default=False)
-    except (OSError, TimeoutError, ValueError) as error:
-        raise UsageError(f"No Dask scheduler answers at '{scheduler}': {error}.") from error
-    try:
-        yield client.get_executor(pure=False)
-    finally:
-        client.close()
-        if cluster is not None:
-            cluster.close()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ from pathlib import Path
 
 from ...data.access import Source
 from ...disk import check_writable, hidden_folder, written_aside
-from ...errors import AttnxWarning, PluginError
+from ...errors import AttnxWarning, DataError, PluginError
 from ...host.catalog import Catalog
 from ...progress import Progress
 from ...protocols import Model
@@ -39,6 +40,8 @@ from ..training.models import TrainedModels
 from .executors import one_thread
 from .shards import Shard, measure_shard
 
+# Where a sent file may be stored: below one folder of weights or of a run, and not hidden.
+SENT = re.compile(r"(weights|runs)/[A-Za-z0-9_][A-Za-z0-9_.-]*/[A-Za-z0-9_][A-Za-z0-9_.-]*")
 Files = tuple[tuple[str, bytes], ...]  # paths below ATTNX_HOME, and their content
 
 
@@ -226,9 +229,11 @@ def _files(folder: Path) -> Iterator[str]:
 
 
 def write_sent(files: Files) -> None:
-    """Store files that were sent from elsewhere, each folder as a whole."""
+    """Store files that were sent from elsewhere, each folder as a whole; none outside weights and runs."""
     folders: dict[Path, list[tuple[str, bytes]]] = {}
     for path, content in files:
+        if not SENT.fullmatch(path):
+            raise DataError(f"A worker sent the file '{path[:200]}', which is not one of weights or runs.")
         folders.setdefault(home() / Path(path).parent, []).append((Path(path).name, content))
     for folder, contents in folders.items():
         with written_aside(folder) as aside:

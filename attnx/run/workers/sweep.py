@@ -98,8 +98,11 @@ def carry_out_cells(
                     failed.setdefault(number, reason)
                 elif finished.job.seed is None:
                     report = Runs().find(finished.result.fingerprint)
-                    assert report is not None, "a measured cell is stored"
-                    add(number, report)
+                    if report is None:
+                        reason = "the run was measured, but cannot be read back"
+                        failed.setdefault(number, reason)
+                    else:
+                        add(number, report)
                 state.end(number, training=finished.job.seed is not None, reason=reason)
     return CellResults(rows, runs, failed)
 

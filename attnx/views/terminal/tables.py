@@ -15,6 +15,7 @@ from rich.text import Text
 from ...escaping import printable
 
 WIDTH = 100
+NARROWEST = 10  # columns; a terminal that does not know its width says 0
 GAP = 2
 
 
@@ -26,9 +27,9 @@ class Screen(Console):
 
 
 def screen(*, stderr: bool = False) -> Console:
-    """The terminal, as wide as it is; 100 columns where there is none and COLUMNS says nothing."""
+    """The terminal, as wide as it is; 100 columns where there is none, or none of a usable width."""
     console = Screen(highlight=False, stderr=stderr)
-    if not console.is_terminal and "COLUMNS" not in os.environ:
+    if console.width < NARROWEST or (not console.is_terminal and "COLUMNS" not in os.environ):
         console.width = WIDTH
     return console
 

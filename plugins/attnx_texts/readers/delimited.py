@@ -10,10 +10,9 @@ from pathlib import Path
 from attnx.plugin import DataError, did_you_mean, read_lines
 
 from ..label_names import WHOLE
-from ..rows import Row, RowStream
+from ..rows import Row, RowStream, check_label
 
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
-MISSING = ("nan", "none", "null")  # what programs write for a label that is not there
 
 
 def read_table(
@@ -52,11 +51,7 @@ def read_table(
             given = record[label_at].strip()
             if not given:
                 raise DataError(f"'{path}', line {line}: column '{label}' is empty; give every text a label.")
-            if given.lower() in MISSING:
-                raise DataError(
-                    f"'{path}', line {line}: label '{given}' stands for a missing one; remove the row, or "
-                    "rename the class if it is one."
-                )
+            check_label(given, f"'{path}', line {line}")
             own = record[id_at].strip() if id_at >= 0 else ""
             yield Row(index, line, record[text_at], given, None, record[query_at] if query else None, own)
 

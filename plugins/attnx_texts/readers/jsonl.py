@@ -8,7 +8,7 @@ from typing import Any
 
 from attnx.plugin import DataError, did_you_mean, read_json_lines
 
-from ..rows import Row, RowStream
+from ..rows import Row, RowStream, check_label
 
 
 def read_jsonl(
@@ -59,6 +59,4 @@ def _label(value: Any, key: str, where: str) -> str:
     given = str(value).strip() if isinstance(value, int | str) else ""
     if not given:
         raise DataError(f"{where}: '{key}' must be a string or a whole number, and not empty.")
-    if any("\ud800" <= character <= "\udfff" for character in given):
-        raise DataError(f"{where}: '{key}' holds half a character (a lone surrogate); write all of it.")
-    return given
+    return check_label(given, where)

@@ -175,3 +175,31 @@ def test_the_laws_are_checked_on_a_checkpoint_of_ones_own(saved: Any, cli: Any) 
     code, _, err = cli("check", "hf-classifier:chekpoint=x")
     assert code == 2
     assert "Did you mean 'checkpoint'?" in err
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"num_hidden_layers": 10**9},
+        {"num_labels": 10**9},
+        {"num_attention_heads": 10**9},
+        {"encoder": {"num_layers": [10**9]}},
+        {"num_hidden_layers": 1e300},
+    ],
+)
+def test_a_config_that_asks_for_too_many_parts_is_one_line(
+    saved: Any, tmp_path: Path, settings: dict[str, Any]
+) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(saved("classifier"), folder)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | settings))
+    with pytest.raises(DataError, match=r"config.json' asks for num_\w+=1e\+\d+; more than 100000 are not"):
+        Checkpoint.find(CheckpointOptions(checkpoint=str(folder)), Source())
+
+
+def test_a_config_of_gigabytes_is_not_read(tmp_path: Path) -> None:
+    with (tmp_path / "config.json").open("wb") as file:
+        file.truncate(2**32)  # sparse: it takes no space
+    with pytest.raises(DataError, match="is larger than 50 MB"):
+        Checkpoint.find(CheckpointOptions(checkpoint=str(tmp_path)), Source())

@@ -173,7 +173,6 @@ class TestJsonLines:
             ('{"text": "a", "label": 0.5}', "'label' must be a string or a whole number"),
             ('{"text": "a", "label": null}', "'label' must be a string or a whole number"),
             ('{"text": "a", "label": " "}', "and not empty"),
-            (r'{"text": "a", "label": "x\ud83d"}', "line 2: 'label' holds half a character"),
         ],
     )
     def test_a_bad_line_is_refused_with_its_number(self, tmp_path: Path, line: str, said: str) -> None:
