@@ -102,8 +102,7 @@ def test_gradient_shap(make: str, monkeypatch: pytest.MonkeyPatch) -> None:
     method = GradientShap(GradientShapOptions(samples=4))
     for alone, found in each(make, method):
         total = torch.zeros_like(alone.x)
-        for number in range(4):
-            alpha, baseline = method.draw(alone.trace, OWN, number)
+        for alpha, baseline in zip(*method.draw(alone.trace, OWN), strict=True):
             with monkeypatch.context() as patch:
                 patch.setattr(np.random, "uniform", lambda *_, drawn=alpha: drawn.double().numpy())
                 total += attr.GradientShap(alone.p).attribute(alone.x, baseline, n_samples=1)
@@ -174,10 +173,8 @@ def test_subsets_follow_the_shapley_kernel() -> None:
 def test_baselines_of_gradient_shap_are_drawn_around_the_baseline() -> None:
     model, data = MODELS["bilstm"]()
     trace: Trace = explain(model, data.test, InputXGradient(OutputOptions()))[0]
-    method = GradientShap(GradientShapOptions(spread=0.5))
-    draws = [method.draw(trace, OWN, number) for number in range(300)]
-    alphas = torch.stack([alpha for alpha, _ in draws])  # [300, B]
-    baselines = torch.stack([baseline for _, baseline in draws])  # [300, B, L, E]
+    method = GradientShap(GradientShapOptions(spread=0.5, samples=300))
+    alphas, baselines = method.draw(trace, OWN)  # [300, B], [300, B, L, E]
     mask = trace.batch.mask
     assert (baselines[:, ~mask] == trace.embeddings[~mask]).all()
     for row, units in enumerate(mask):

@@ -1,0 +1,142 @@
+"""Gradients at many points per text, without a product with the input weights for each point.
+
+A point X − s·A puts W·X − s·W·A into the gates, so points on one line share both products. A gradient
+with respect to a word vector is the gradient δ with respect to what enters the gates times W: the δ of
+all points are added up before that one product, and gradient·A is δ·(W·A), which needs none. What is
+left for each point is the recurrence, forward and backward, in both directions of reading at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from attnx.plugin import ExplainedOutput, GradientPoints, Trace
+
+from .encoders import Bidirectional, inside
+from .lstm_cells import Cells
+
+ROWS = 128  # texts read together: enough to keep the processor busy, few enough for its cache
+
+Decode = Callable[[Tensor, Tensor], Tensor]  # rows [R] and their hidden states [R, n, H] -> logits [R, C]
+
+
+@torch.no_grad()
+def lstm_gradients_at(
+    encoder: Bidirectional, decode: Decode, trace: Trace, points: GradientPoints, output: ExplainedOutput
+) -> tuple[Tensor, Tensor]:
+    """Sums over points of gradient·direction [B, L] and of gradients [B, L, E], with their weights."""
+    cells = Cells.of(encoder)
+    x = trace.embeddings.detach().transpose(0, 1)  # [n, B, E]
+    n, texts, _ = x.shape
+    padding = ~inside(trace.batch.lengths, n).T[..., None]  # [n, B, 1]
+    entering = cells.inputs(x, padding).transpose(0, 1)  # [n, D, B, 4H]
+    moved = cells.products(points.away.permute(2, 0, 1, 3)).transpose(0, 1)  # [n, D, K or 1, B, 4H]
+    totals = entering.new_zeros(n, 2, texts, entering.shape[-1])  # Σ_k w_k δ_k
+    along = entering.new_zeros(n, 2, texts)
+    parts = torch.arange(points.count, device=x.device).chunk(-(-points.count * texts // ROWS))
+    work = _Work.room_for(cells, n, len(parts[0]) * texts)
+    for numbers in parts:
+        away = moved if moved.shape[2] == 1 else moved[:, :, numbers]
+        share = points.share[numbers][..., None].to(x)  # [K, B, 1]
+        work.begin(len(numbers), texts)
+        torch.addcmul(entering[:, :, None], share, away, value=-1, out=work.entering)
+        work.read_ahead()
+        rows = torch.arange(texts, device=x.device).repeat(len(numbers))
+        with torch.enable_grad():
+            hidden = work.hidden().requires_grad_()  # [R, n, H]
+            numbers_explained = output(decode(rows, hidden), rows)
+            (gradient,) = torch.autograd.grad(numbers_explained.sum(), hidden)
+        weights = points.weights[numbers].to(x)
+        for t, delta in work.walk_back(gradient):  # [D, K, B, 4H]
+            totals[t] += torch.matmul(weights[None, None], delta.flatten(2)).view_as(totals[t])
+            if moved.shape[2] > 1:
+                along[t] += torch.einsum("k,dkbg,dkbg->db", weights, delta, away[t])
+    if moved.shape[2] == 1:
+        along = (totals * moved[:, :, 0]).sum(-1)
+    both = torch.stack([totals[:, 0], totals[:, 1].flip(0)])  # [D, n, B, 4H] in the order of the text
+    gradients = torch.bmm(both.flatten(1, 2), cells.input_weight.mT).sum(0).unflatten(0, (n, texts))
+    return (along[:, 0] + along[:, 1].flip(0)).T, gradients.transpose(0, 1)
+
+
+@dataclass
+class _Work:
+    """The gates and states of all columns, both directions and R texts, in memory that is used again.
+
+    Cells keep 2c and h/2 (see `Cells`); s is σ(2c) − ½, so that h/2 = o·s.
+    """
+
+    recurrent: Tensor  # [D, H, 4H]
+    room: Tensor  # for everything below
+    columns: int
+    gates: Tensor  # [n, D, R, 4H] first what enters them, then σ of it
+    c: Tensor  # [n + 1, D, R, H] 2c before the first column and after each
+    h: Tensor  # [n + 1, D, R, H] h/2 likewise
+    s: Tensor  # [n, D, R, H]
+    points: tuple[int, int] = (0, 0)  # K, B
+
+    @classmethod
+    def room_for(cls, cells: Cells, columns: int, rows: int) -> _Work:
+        """For at most so many rows."""
+        none = cells.recurrent.new_empty(0)
+        room = cells.recurrent.new_empty((7 * columns + 2) * 2 * rows * cells.size)
+        return cls(cells.recurrent, room, columns, none, none, none, none)
+
+    def begin(self, points: int, texts: int) -> None:
+        """Lay out the memory for so many points of so many texts; what enters the gates is not set."""
+        n, (ways, size, wide) = self.columns, self.recurrent.shape
+        self.points = (points, texts)
+        state = ways * points * texts * size
+        parts = self.room[: (7 * n + 2) * state].split([4 * n * state, *2 * [(n + 1) * state], n * state])
+        self.gates = parts[0].view(n, ways, -1, wide)
+        self.c, self.h = (part.view(n + 1, ways, -1, size) for part in parts[1:3])
+        self.s = parts[3].view(n, ways, -1, size)
+        self.c[0], self.h[0] = 0.0, 0.0
+
+    @property
+    def entering(self) -> Tensor:
+        """[n, D, K, B, 4H] what enters the gates, before it is read."""
+        return self.gates.unflatten(2, self.points)
+
+    def read_ahead(self) -> None:
+        """Read all columns."""
+        for t, gates in enumerate(self.gates):
+            torch.baddbmm(gates, self.h[t], self.recurrent, out=gates)
+            i, f, g, o = gates.sigmoid_().chunk(4, -1)
+            c = torch.mul(self.c[t], f, out=self.c[t + 1])
+            c.addcmul_(i, g, value=4).sub_(i, alpha=2)  # 2c ← f·2c + 2·i·(2g − 1)
+            s = torch.sigmoid(c, out=self.s[t]).sub_(0.5)
+            torch.mul(s, o, out=self.h[t + 1])
+
+    def hidden(self) -> Tensor:
+        """[R, n, H] the states of both directions in the order of the text."""
+        ahead, back = self.h[1:].unbind(1)  # [n, R, H/2]
+        return torch.cat([ahead.transpose(0, 1), back.flip(0).transpose(0, 1)], -1).mul_(2)
+
+    def walk_back(self, gradient: Tensor) -> Iterator[tuple[int, Tensor]]:
+        """Yield each column, last first, and the gradient δ [D, K, B, 4H] of what entered its gates."""
+        ahead, back = gradient.transpose(0, 1).chunk(2, -1)  # [n, R, H/2]
+        of_h = torch.stack([ahead, back.flip(0)], 1).mul_(2)  # [n, D, R, H/2]
+        back_through = self.recurrent.mT.contiguous()  # [D, 4H, H]
+        of_c, part = torch.zeros_like(of_h[0]), torch.empty_like(of_h[0])
+        delta = torch.empty_like(self.gates[0])
+        all_but_o = delta.unflatten(-1, (4, -1))[..., :3, :]
+        for t in reversed(range(self.columns)):
+            i, f, g, o = self.gates[t].chunk(4, -1)
+            d_i, d_f, d_g, d_o = torch.addcmul(
+                self.gates[t], self.gates[t], self.gates[t], value=-1, out=delta
+            ).chunk(4, -1)  # σ′ = σ − σ²
+            torch.mul(self.s[t], self.s[t], out=part).neg_().add_(0.25).mul_(o)
+            of_c.addcmul_(of_h[t], part)  # ∂h/∂c
+            all_but_o.mul_(of_c[:, :, None])
+            d_i.mul_(torch.mul(g, 4, out=part).sub_(2))
+            d_f.mul_(self.c[t])
+            d_g.mul_(torch.mul(i, 4, out=part))
+            d_o.mul_(of_h[t]).mul_(self.s[t])
+            of_c.mul_(f)
+            if t:
+                torch.baddbmm(of_h[t - 1], delta, back_through, out=of_h[t - 1])
+            yield t, delta.unflatten(1, self.points)
