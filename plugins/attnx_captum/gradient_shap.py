@@ -12,10 +12,10 @@ class GradientShap(ImportanceMethod):
     """GradientSHAP: gradients at random points between noisy baselines and the embeddings.
 
     The score of unit i (a word, an image patch, ...) is the mean of (X_i − B_i) · ∂p(B + α(X − B))/∂X_i
-    over draws of α, uniform on [0, 1), and of B, the baseline plus Gaussian noise. Signed: positive
-    scores support the class. The draws depend on the example and the seed only; they are made here
-    because Captum's depend on the place in the batch. Costs one forward and one backward pass per sample,
-    less for LSTMs.
+    over draws of α, uniform on [0, 1), and of B, the baseline plus Gaussian noise; every second noise is
+    the one before with its sign changed. Signed: positive scores support the class. The draws depend on
+    the example and the seed only; they are made here because Captum's depend on the place in the batch.
+    Costs one forward and one backward pass per sample, less for LSTMs.
     """
 
     needs = ("gradient",)
@@ -27,32 +27,26 @@ class GradientShap(ImportanceMethod):
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         values = torch.zeros_like(trace.embeddings[..., 0])  # [B, L]
-        samples = self.options.samples
-        for rows in similar_lengths(trace.batch.lengths, passes_at_once(samples)):
+        for rows in similar_lengths(trace.batch.lengths, passes_at_once(self.options.samples)):
             some = trace.take(rows)
-            alpha, baselines = self.draw(some, random)
-            away = some.embeddings.detach() - baselines  # [K or 1, B, L, E]
-            points = GradientPoints(away, 1 - alpha, torch.full_like(alpha[:, 0], 1 / samples))
             output = Output(model, some, target[rows], self.options.of)
-            along, _ = gradients_at(model, some, points, output.explained)
+            along, _ = gradients_at(model, some, self.points(some, random), output.explained)
             values[rows, : along.shape[1]] = along
         return values_by_unit(values, trace, self.options.absolute)
 
-    def draw(self, trace: Trace, random: Randomness) -> tuple[Tensor, Tensor]:
-        """Return α [K, B] and baselines [K, B, L, E], the same for an example at any place of a batch.
-
-        Without noise there is one baseline, [1, B, L, E].
-        """
-        x, mask = trace.embeddings.detach(), trace.batch.mask
+    def points(self, trace: Trace, random: Randomness) -> GradientPoints:
+        """Return random points of the lines, the same for an example at any place of a batch."""
+        x, mask, samples = trace.embeddings.detach(), trace.batch.mask, self.options.samples
         own = random.to(f"seed {self.options.seed}")
         first = mask.int().argmax(1)[:, None, None]  # [B, 1, 1] the first unit's draws serve all
-        u = own.to("alpha").uniform(trace.batch, self.options.samples)  # [B, K, L]
-        alpha = u.gather(2, first.expand(-1, u.shape[1], 1))[..., 0].T.to(x)
-        baseline = baseline_of(trace, self.options.baseline)[None]
+        u = own.to("alpha").uniform(trace.batch, samples)  # [B, K, L]
+        alpha = u.gather(2, first.expand(-1, samples, 1))[..., 0].T.to(x)  # [K, B]
+        noise = None
         if self.options.spread:
-            noise = own.to("noise").normal(trace.batch, self.options.samples, x.shape[-1]).to(x)
-            baseline = baseline + self.options.spread * _size(x, mask[..., None]) * noise
-        return alpha, baseline
+            drawn = own.to("noise").normal(trace.batch, (samples + 1) // 2, x.shape[-1]).to(x)
+            noise = drawn.mul_(-self.options.spread * _size(x, mask[..., None]))
+        away = x - baseline_of(trace, self.options.baseline)
+        return GradientPoints(away, 1 - alpha, torch.full_like(alpha[:, 0], 1 / samples), noise)
 
 
 def _size(x: Tensor, units: Tensor) -> Tensor:

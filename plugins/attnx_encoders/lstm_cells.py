@@ -58,6 +58,16 @@ class Cells:
         read = both_ways(vectors, vectors)  # [D, n, ..., E]
         return torch.bmm(read.flatten(1, -2), self.input_weight).unflatten(1, vectors.shape[:-1])
 
+    def products_of_many(self, vectors: Tensor) -> Tensor:
+        """Vectors [K, B, n, E] times the input weights, as steps read them: [n, D, K, B, 4H]."""
+        many, texts, n, _ = vectors.shape
+        rows = vectors.permute(2, 0, 1, 3).reshape(n, many * texts, -1)  # [n, K·B, E]
+        made = rows.new_empty(n, 2, many * texts, self.input_weight.shape[-1])
+        for t in range(n):  # a column at a time, so that no direction needs a copy in its own order
+            torch.mm(rows[t], self.input_weight[0], out=made[t, 0])
+            torch.mm(rows[t], self.input_weight[1], out=made[n - 1 - t, 1])
+        return made.unflatten(2, (many, texts))
+
     def inputs(self, vectors: Tensor, padding: Tensor) -> Tensor:
         """Return what each column adds to the gates, [D, n, G, 4H].
 

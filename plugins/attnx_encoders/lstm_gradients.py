@@ -34,32 +34,46 @@ def lstm_gradients_at(
     n, texts, _ = x.shape
     padding = ~inside(trace.batch.lengths, n).T[..., None]  # [n, B, 1]
     entering = cells.inputs(x, padding).transpose(0, 1)  # [n, D, B, 4H]
-    moved = cells.products(points.away.permute(2, 0, 1, 3)).transpose(0, 1)  # [n, D, K or 1, B, 4H]
+    away = cells.products(points.away.transpose(0, 1)).transpose(0, 1)  # [n, D, B, 4H]
+    noise = None if points.noise is None else cells.products_of_many(points.noise)  # [n, D, K/2, B, 4H]
     totals = entering.new_zeros(n, 2, texts, entering.shape[-1])  # Σ_k w_k δ_k
     along = entering.new_zeros(n, 2, texts)
-    parts = torch.arange(points.count, device=x.device).chunk(-(-points.count * texts // ROWS))
-    work = _Work.room_for(cells, n, len(parts[0]) * texts)
-    for numbers in parts:
-        away = moved if moved.shape[2] == 1 else moved[:, :, numbers]
-        share = points.share[numbers][..., None].to(x)  # [K, B, 1]
+    work = _Work.room_for(cells, n, len(_parts(points.count, texts)[0]) * texts)
+    for numbers in _parts(points.count, texts):
+        share = points.share[numbers.start : numbers.stop, :, None].to(x)  # [K, B, 1]
         work.begin(len(numbers), texts)
-        torch.addcmul(entering[:, :, None], share, away, value=-1, out=work.entering)
+        torch.addcmul(entering[:, :, None], share, away[:, :, None], value=-1, out=work.entering)
+        if noise is not None:
+            some = noise[:, :, numbers.start // 2 : (numbers.stop + 1) // 2]  # [n, D, K/2, B, 4H]
+            for sign, odd in ((-1, 0), (1, 1)):
+                there = work.entering[:, :, odd::2]
+                there.addcmul_(share[odd::2], some[:, :, : there.shape[2]], value=sign)
         work.read_ahead()
         rows = torch.arange(texts, device=x.device).repeat(len(numbers))
         with torch.enable_grad():
             hidden = work.hidden().requires_grad_()  # [R, n, H]
             numbers_explained = output(decode(rows, hidden), rows)
             (gradient,) = torch.autograd.grad(numbers_explained.sum(), hidden)
-        weights = points.weights[numbers].to(x)
+        weights = points.weights[numbers.start : numbers.stop].to(x)
         for t, delta in work.walk_back(gradient):  # [D, K, B, 4H]
             totals[t] += torch.matmul(weights[None, None], delta.flatten(2)).view_as(totals[t])
-            if moved.shape[2] > 1:
-                along[t] += torch.einsum("k,dkbg,dkbg->db", weights, delta, away[t])
-    if moved.shape[2] == 1:
-        along = (totals * moved[:, :, 0]).sum(-1)
+            if noise is not None:
+                delta *= weights[:, None, None]
+                apart = delta[:, ::2]
+                apart[:, : len(numbers) // 2] -= delta[:, 1::2]
+                along[t] += apart.mul_(some[t]).sum((1, 3))
+    along += (totals * away).sum(-1)
     both = torch.stack([totals[:, 0], totals[:, 1].flip(0)])  # [D, n, B, 4H] in the order of the text
     gradients = torch.bmm(both.flatten(1, 2), cells.input_weight.mT).sum(0).unflatten(0, (n, texts))
     return (along[:, 0] + along[:, 1].flip(0)).T, gradients.transpose(0, 1)
+
+
+def _parts(points: int, texts: int) -> list[range]:
+    """The points that are read together: an even number of them, so that noise stays in pairs."""
+    parts = -(-points * texts // ROWS)
+    size = -(-points // parts)
+    size += size % 2
+    return [range(start, min(start + size, points)) for start in range(0, points, size)]
 
 
 @dataclass

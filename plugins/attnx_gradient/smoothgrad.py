@@ -12,7 +12,8 @@ class SmoothGrad(Gradient):
     """SmoothGrad: the gradient averaged over noisy copies of the embeddings, then reduced to a size.
 
     The same as `gradient` with the mean of ∂p_ŷ(X + ε)/∂X_i over draws of Gaussian noise ε on all units
-    (words, image patches, ...) in place of ∂p_ŷ(X)/∂X_i. Higher is more important, unless reduce=signed
+    (words, image patches, ...) in place of ∂p_ŷ(X)/∂X_i; every second draw is the one before with its
+    sign changed. Higher is more important, unless reduce=signed
     keeps the sign. The draws depend on the example and the seed only. Costs one forward and one backward
     pass per sample, less for LSTMs.
     """
@@ -40,8 +41,9 @@ class SmoothGrad(Gradient):
         """Return the noisy copies of the embeddings, the same for an example at any place of a batch."""
         x, samples = trace.embeddings.detach(), self.options.samples
         own = random.to(f"seed {self.options.seed}")
-        noise = own.normal(trace.batch, samples, x.shape[-1]).to(x)  # [K, B, L, E]
+        noise = own.normal(trace.batch, (samples + 1) // 2, x.shape[-1]).to(x)  # [K/2, B, L, E]
         units = x.masked_fill(~trace.batch.mask[..., None], 0.0)
         entries = (units != 0).sum((1, 2)).clamp_min(1)
         scale = self.options.noise * ((units**2).sum((1, 2)) / entries).sqrt()  # [B]
-        return GradientPoints(-noise, scale.expand(samples, -1), x.new_full((samples,), 1 / samples))
+        weights = x.new_full((samples,), 1 / samples)
+        return GradientPoints(torch.zeros_like(x), scale.expand(samples, -1), weights, noise)

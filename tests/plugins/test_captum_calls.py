@@ -102,7 +102,10 @@ def test_gradient_shap(make: str, monkeypatch: pytest.MonkeyPatch) -> None:
     method = GradientShap(GradientShapOptions(samples=4))
     for alone, found in each(make, method):
         total = torch.zeros_like(alone.x)
-        for alpha, baseline in zip(*method.draw(alone.trace, OWN), strict=True):
+        points = method.points(alone.trace, OWN)
+        for number, share in enumerate(points.share):
+            away = points.directions(torch.tensor([number]), torch.tensor([0]))
+            alpha, baseline = 1 - share, alone.x - away
             with monkeypatch.context() as patch:
                 patch.setattr(np.random, "uniform", lambda *_, drawn=alpha: drawn.double().numpy())
                 total += attr.GradientShap(alone.p).attribute(alone.x, baseline, n_samples=1)
@@ -174,7 +177,10 @@ def test_baselines_of_gradient_shap_are_drawn_around_the_baseline() -> None:
     model, data = MODELS["bilstm"]()
     trace: Trace = explain(model, data.test, InputXGradient(OutputOptions()))[0]
     method = GradientShap(GradientShapOptions(spread=0.5, samples=300))
-    alphas, baselines = method.draw(trace, OWN)  # [300, B], [300, B, L, E]
+    points = method.points(trace, OWN)
+    alphas, rows = 1 - points.share, torch.arange(len(trace.batch))  # [300, B]
+    away = torch.stack([points.directions(torch.full_like(rows, number), rows) for number in range(300)])
+    baselines = trace.embeddings - away  # [300, B, L, E]
     mask = trace.batch.mask
     assert (baselines[:, ~mask] == trace.embeddings[~mask]).all()
     for row, units in enumerate(mask):

@@ -27,7 +27,8 @@ def test_it_is_captums_noise_tunnel_on_the_same_noise(make: str, monkeypatch: py
         with evaluating(model):
             trace = trace_of(model, batch)
             points = method.points(trace, OWN)
-            noise = -(points.share[..., None, None] * points.away)[:, 0]  # [K, L, E]
+            numbers = torch.arange(5)
+            noise = -points.share[:, :, None] * points.directions(numbers, torch.zeros_like(numbers))
 
             def p(x: Tensor, batch=batch, trace=trace) -> Tensor:  # type: ignore[no-untyped-def]
                 rows = torch.zeros(len(x), dtype=torch.long)
