@@ -7,6 +7,7 @@ from .encoders import Bidirectional
 from .lstm_deletion import logits_without_each
 from .lstm_gradients import lstm_gradients_at
 from .lstm_influence import lstm_influence
+from .lstm_replacement import logits_of_replaced
 from .options import BiLstmOptions
 
 
@@ -23,6 +24,7 @@ class BiLstm(SequenceClassifier[BiLstmOptions]):
         "fast-deletion",
         "fast-influence",
         "fast-gradients",
+        "fast-replacement",
     )
 
     def make_encoder(self, size: int, options: BiLstmOptions) -> Bidirectional:
@@ -50,3 +52,11 @@ class BiLstm(SequenceClassifier[BiLstmOptions]):
             return self.decode(trace.batch.take(rows), hidden)[2]
 
         return lstm_gradients_at(self.encoder, decode, trace, points, output)
+
+    def replaced(self, trace: Trace, rows: Tensor, absent: Tensor, baseline: Tensor) -> Tensor:
+        """Return logits [R, C] of rows [R] with a baseline [B, L, E] where absent [R, L]."""
+        assert isinstance(self.encoder, Bidirectional)
+        query = self.encoded_query(trace.batch)
+        return logits_of_replaced(
+            self.encoder, self.scorer, self.projection, self.decoder, query, trace, rows, absent, baseline
+        )
