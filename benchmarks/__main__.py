@@ -33,7 +33,7 @@ def load(name: str) -> ModuleType:
 
 
 def line(row: Row) -> str:
-    """A row as it is printed; the limit is the share of the peak rate of matrix products that ours reaches."""
+    """A row as it is printed, with the share of the rate of bare matrix products that ours reaches."""
     same = {True: "yes", False: "NO", None: "(a limit)"}[row.equal]
     limit = "" if row.limit is None else f"{row.limit / row.ours:.2f}"
     return (

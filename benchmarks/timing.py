@@ -19,9 +19,7 @@ class Row:
     peer: float
     target: float  # of peer / ours
     equal: bool | None  # whether both computed the same; None where the peer is a limit
-    limit: float | None = (
-        None  # seconds that the floating-point operations of the work take at the rate of mm
-    )
+    limit: float | None = None  # seconds of the matrix products that the work cannot do without
 
     @property
     def ratio(self) -> float:

@@ -60,8 +60,9 @@ def one_pass_each(
     x = trace.embeddings.detach()  # [B, L, E]
     along, total = torch.zeros_like(x[..., 0]), torch.zeros_like(x)
     everyone = torch.arange(len(x) * points.count, device=x.device)
+    order = trace.batch.lengths.argsort(stable=True)  # similar lengths together need little padding
     for some in everyone.split(differentiated_at_once(x.shape[1], x.device)):
-        rows, numbers = some // points.count, some % points.count
+        rows, numbers = order[some // points.count], some % points.count
         batch = trace.batch.take(rows)
         n = batch.mask.shape[1]
         away = points.directions(numbers, rows)[:, :n]  # [R, n, E]

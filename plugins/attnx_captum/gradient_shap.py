@@ -7,6 +7,8 @@ from attnx.plugin import GradientPoints, ImportanceMethod, Model, Trace
 from .options import GradientShapOptions
 from .output import Output, baseline_of, values_by_unit
 
+GROUP = 8  # passes of points whose noise is drawn together
+
 
 class GradientShap(ImportanceMethod):
     """GradientSHAP: gradients at random points between noisy baselines and the embeddings.
@@ -27,7 +29,7 @@ class GradientShap(ImportanceMethod):
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         values = torch.zeros_like(trace.embeddings[..., 0])  # [B, L]
-        for rows in similar_lengths(trace.batch.lengths, passes_at_once(self.options.samples)):
+        for rows in similar_lengths(trace.batch.lengths, GROUP * passes_at_once(self.options.samples)):
             some = trace.take(rows)
             output = Output(model, some, target[rows], self.options.of)
             along, _ = gradients_at(model, some, self.points(some, random), output.explained)

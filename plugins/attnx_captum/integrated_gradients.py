@@ -2,7 +2,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnx.formulas import Randomness, gradients_at, passes_at_once, similar_lengths
+from attnx.formulas import Randomness, gradients_at
 from attnx.plugin import GradientPoints, ImportanceMethod, Model, Trace
 
 from .options import IntegratedGradientsOptions
@@ -26,14 +26,9 @@ class IntegratedGradients(ImportanceMethod):
         self.passes = 3 * options.steps  # forward and backward
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
-        values = torch.zeros_like(trace.embeddings[..., 0])  # [B, L]
-        # As many rows as fill a pass with all their steps; similar lengths need little padding.
-        for rows in similar_lengths(trace.batch.lengths, passes_at_once(self.options.steps)):
-            some = trace.take(rows)
-            output = Output(model, some, target[rows], self.options.of)
-            along, _ = gradients_at(model, some, self._line(some), output.explained)
-            values[rows, : along.shape[1]] = along
-        return values_by_unit(values, trace, self.options.absolute)
+        output = Output(model, trace, target, self.options.of)
+        along, _ = gradients_at(model, trace, self._line(trace), output.explained)
+        return values_by_unit(along, trace, self.options.absolute)
 
     def _line(self, trace: Trace) -> GradientPoints:
         """Return the points of Gauss-Legendre quadrature between the baseline and the embeddings."""

@@ -8,18 +8,20 @@ left for each point is the recurrence, forward and backward, in both directions 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from attnx.formulas import passes_at_once, similar_lengths
 from attnx.plugin import ExplainedOutput, GradientPoints, Trace
 
 from .encoders import Bidirectional, inside
 from .lstm_cells import Cells
 
-ROWS = 128  # texts read together: enough to keep the processor busy, few enough for its cache
+ROWS = 200  # texts read together: enough to keep the processor busy, few enough for its cache
+COLUMNS = 2**13  # of all of these: fewer long texts, so that memory stays small
 
 Decode = Callable[[Tensor, Tensor], Tensor]  # rows [R] and their hidden states [R, n, H] -> logits [R, C]
 
@@ -29,19 +31,61 @@ def lstm_gradients_at(
     encoder: Bidirectional, decode: Decode, trace: Trace, points: GradientPoints, output: ExplainedOutput
 ) -> tuple[Tensor, Tensor]:
     """Sums over points of gradient·direction [B, L] and of gradients [B, L, E], with their weights."""
-    cells = Cells.of(encoder)
-    x = trace.embeddings.detach().transpose(0, 1)  # [n, B, E]
-    n, texts, _ = x.shape
-    padding = ~inside(trace.batch.lengths, n).T[..., None]  # [n, B, 1]
-    entering = cells.inputs(x, padding).transpose(0, 1)  # [n, D, B, 4H]
+    cells, lengths = Cells.of(encoder), trace.batch.lengths
+    along, total = torch.zeros_like(trace.embeddings[..., 0]), torch.zeros_like(trace.embeddings)
+    groups = [
+        (rows, int(lengths[rows].max()))
+        for rows in similar_lengths(lengths, passes_at_once(points.count))
+        if int(lengths[rows].max())
+    ]
+    sizes = [(n, len(_parts(points.count, len(rows), n)[0]) * len(rows)) for rows, n in groups]
+    work = _Work.room_for(cells, sizes)
+    for rows, n in groups:
+        x = trace.embeddings[rows, :n].detach()
+        some = GradientPoints(
+            away=points.away[rows, :n],
+            share=points.share[:, rows],
+            weights=points.weights,
+            noise=None if points.noise is None else points.noise[:, rows, :n],
+        )
+        found = _sums(cells, work, x, lengths[rows], some, _Explained(decode, output, rows))
+        along[rows, :n], total[rows, :n] = found
+    return along, total
+
+
+@dataclass(frozen=True, slots=True)
+class _Explained:
+    """The output of some rows of a batch, from their hidden states."""
+
+    decode: Decode
+    output: ExplainedOutput
+    rows: Tensor  # [B]
+
+    def gradient(self, hidden: Tensor, weights: Tensor) -> Tensor:
+        """The gradient with respect to hidden states [K·B, n, H] of outputs with weights [K]."""
+        rows = self.rows.repeat(len(weights))
+        with torch.enable_grad():
+            hidden = hidden.requires_grad_()
+            weighted = self.output(self.decode(rows, hidden), rows) * weights.repeat_interleave(
+                len(self.rows)
+            )
+            return torch.autograd.grad(weighted.sum(), hidden)[0]
+
+
+def _sums(
+    cells: Cells, work: _Work, x: Tensor, lengths: Tensor, points: GradientPoints, explained: _Explained
+) -> tuple[Tensor, Tensor]:
+    """Do the same for texts x [B, n, E] of similar lengths [B]."""
+    texts, n, _ = x.shape
+    padding = ~inside(lengths, n).T[..., None]  # [n, B, 1]
+    entering = cells.inputs(x.transpose(0, 1), padding).transpose(0, 1)  # [n, D, B, 4H]
     away = cells.products(points.away.transpose(0, 1)).transpose(0, 1)  # [n, D, B, 4H]
     noise = None if points.noise is None else cells.products_of_many(points.noise)  # [n, D, K/2, B, 4H]
-    totals = entering.new_zeros(n, 2, texts, entering.shape[-1])  # Σ_k w_k δ_k
+    totals = entering.new_zeros(entering.shape)  # Σ_k δ_k of weighted outputs
     along = entering.new_zeros(n, 2, texts)
-    work = _Work.room_for(cells, n, len(_parts(points.count, texts)[0]) * texts)
-    for numbers in _parts(points.count, texts):
+    for numbers in _parts(points.count, texts, n):
         share = points.share[numbers.start : numbers.stop, :, None].to(x)  # [K, B, 1]
-        work.begin(len(numbers), texts)
+        work.begin(n, len(numbers), texts)
         torch.addcmul(entering[:, :, None], share, away[:, :, None], value=-1, out=work.entering)
         if noise is not None:
             some = noise[:, :, numbers.start // 2 : (numbers.stop + 1) // 2]  # [n, D, K/2, B, 4H]
@@ -49,16 +93,10 @@ def lstm_gradients_at(
                 there = work.entering[:, :, odd::2]
                 there.addcmul_(share[odd::2], some[:, :, : there.shape[2]], value=sign)
         work.read_ahead()
-        rows = torch.arange(texts, device=x.device).repeat(len(numbers))
-        with torch.enable_grad():
-            hidden = work.hidden().requires_grad_()  # [R, n, H]
-            numbers_explained = output(decode(rows, hidden), rows)
-            (gradient,) = torch.autograd.grad(numbers_explained.sum(), hidden)
-        weights = points.weights[numbers.start : numbers.stop].to(x)
-        for t, delta in work.walk_back(gradient):  # [D, K, B, 4H]
-            totals[t] += torch.matmul(weights[None, None], delta.flatten(2)).view_as(totals[t])
+        weights = points.weights[numbers.start : numbers.stop]
+        for t, delta in work.walk_back(explained.gradient(work.hidden(), weights)):  # [D, K, B, 4H]
+            totals[t] += delta.sum(1)
             if noise is not None:
-                delta *= weights[:, None, None]
                 apart = delta[:, ::2]
                 apart[:, : len(numbers) // 2] -= delta[:, 1::2]
                 along[t] += apart.mul_(some[t]).sum((1, 3))
@@ -68,10 +106,10 @@ def lstm_gradients_at(
     return (along[:, 0] + along[:, 1].flip(0)).T, gradients.transpose(0, 1)
 
 
-def _parts(points: int, texts: int) -> list[range]:
+def _parts(points: int, texts: int, columns: int) -> list[range]:
     """The points that are read together: an even number of them, so that noise stays in pairs."""
-    parts = -(-points * texts // ROWS)
-    size = -(-points // parts)
+    together = max(1, min(ROWS, COLUMNS // columns))
+    size = -(-points // -(-points * texts // together))
     size += size % 2
     return [range(start, min(start + size, points)) for start in range(0, points, size)]
 
@@ -85,7 +123,6 @@ class _Work:
 
     recurrent: Tensor  # [D, H, 4H]
     room: Tensor  # for everything below
-    columns: int
     gates: Tensor  # [n, D, R, 4H] first what enters them, then σ of it
     c: Tensor  # [n + 1, D, R, H] 2c before the first column and after each
     h: Tensor  # [n + 1, D, R, H] h/2 likewise
@@ -93,15 +130,15 @@ class _Work:
     points: tuple[int, int] = (0, 0)  # K, B
 
     @classmethod
-    def room_for(cls, cells: Cells, columns: int, rows: int) -> _Work:
-        """For at most so many rows."""
+    def room_for(cls, cells: Cells, sizes: Sequence[tuple[int, int]]) -> _Work:
+        """For at most so many columns and rows."""
         none = cells.recurrent.new_empty(0)
-        room = cells.recurrent.new_empty((7 * columns + 2) * 2 * rows * cells.size)
-        return cls(cells.recurrent, room, columns, none, none, none, none)
+        most = max([(7 * columns + 2) * 2 * rows for columns, rows in sizes], default=0)
+        return cls(cells.recurrent, cells.recurrent.new_empty(most * cells.size), none, none, none, none)
 
-    def begin(self, points: int, texts: int) -> None:
-        """Lay out the memory for so many points of so many texts; what enters the gates is not set."""
-        n, (ways, size, wide) = self.columns, self.recurrent.shape
+    def begin(self, n: int, points: int, texts: int) -> None:
+        """Lay out the memory for n columns of so many points and texts; what enters the gates is not set."""
+        ways, size, wide = self.recurrent.shape
         self.points = (points, texts)
         state = ways * points * texts * size
         parts = self.room[: (7 * n + 2) * state].split([4 * n * state, *2 * [(n + 1) * state], n * state])
@@ -138,7 +175,7 @@ class _Work:
         of_c, part = torch.zeros_like(of_h[0]), torch.empty_like(of_h[0])
         delta = torch.empty_like(self.gates[0])
         all_but_o = delta.unflatten(-1, (4, -1))[..., :3, :]
-        for t in reversed(range(self.columns)):
+        for t in reversed(range(len(self.gates))):
             i, f, g, o = self.gates[t].chunk(4, -1)
             d_i, d_f, d_g, d_o = torch.addcmul(
                 self.gates[t], self.gates[t], self.gates[t], value=-1, out=delta

@@ -57,10 +57,8 @@ def logits_of_replaced(
             continue
         gone = absent[some, :n]  # [r, n]
         padding = ~inside(trace.batch.lengths[texts], n).T[..., None]  # [n, G, 1]
-        words, instead = (
-            cells.inputs(vectors[texts, :n].transpose(0, 1), padding)  # [D, n, G, 4H]
-            for vectors in (trace.embeddings, baseline)
-        )
+        words = cells.inputs(trace.embeddings[texts, :n].transpose(0, 1), padding)  # [D, n, G, 4H]
+        instead = _inputs_instead(cells, baseline[texts, :n], trace.batch.mask[texts, :n], padding)
         reader = Reader.of(scorer, decoder, None if query is None else query[texts])
         ahead, back = (
             _read(cells.only(slice(way, way + 1)), torch.stack([words[way], instead[way]], 1),
@@ -76,6 +74,16 @@ def logits_of_replaced(
         a = projection(torch.stack(scores, 1), trace.batch.mask[rows[some], :n])  # [r, n]
         logits[some] = torch.einsum("rn,nrc->rc", a, torch.stack(shares)) + offset
     return logits
+
+
+def _inputs_instead(cells: Cells, baseline: Tensor, mask: Tensor, padding: Tensor) -> Tensor:
+    """What baselines [G, n, E] of units on a mask [G, n] add to the gates, [D, n, G, 4H]."""
+    first = mask.int().argmax(1)[:, None, None].expand(-1, -1, baseline.shape[-1])
+    one = baseline.gather(1, first)  # [G, 1, E]
+    if ((baseline == one).all(-1) | ~mask).all():  # one vector for all units of a text, as zeros are
+        made = cells.inputs(one.transpose(0, 1), torch.zeros_like(padding[:1]))
+        return made.expand(-1, len(padding), -1, -1)
+    return cells.inputs(baseline.transpose(0, 1), padding)
 
 
 def _read(cells: Cells, inputs: Tensor, reader: Reader, own: Tensor, gone: Tensor) -> Iterator[Tensor]:

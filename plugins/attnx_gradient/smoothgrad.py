@@ -7,6 +7,8 @@ from attnx.plugin import GradientPoints, Model, Trace
 from .gradient import Gradient
 from .options import SmoothGradOptions
 
+GROUP = 8  # passes of points whose noise is drawn together
+
 
 class SmoothGrad(Gradient):
     """SmoothGrad: the gradient averaged over noisy copies of the embeddings, then reduced to a size.
@@ -26,7 +28,7 @@ class SmoothGrad(Gradient):
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         mean = torch.zeros_like(trace.embeddings)  # [B, L, E]
-        for rows in similar_lengths(trace.batch.lengths, passes_at_once(self.options.samples)):
+        for rows in similar_lengths(trace.batch.lengths, GROUP * passes_at_once(self.options.samples)):
             some, chosen = trace.take(rows), target[rows]
 
             def output(logits: Tensor, at: Tensor, chosen: Tensor = chosen) -> Tensor:

@@ -16,7 +16,7 @@ from attnx_encoders import lstm_replacement
 LENGTHS = [7, 1, 12, 3, 12, 2, 20]
 
 
-def assert_equals_reading_again(model: Any, data: TaskData, count: int = 60) -> None:
+def assert_equals_reading_again(model: Any, data: TaskData, count: int = 60, one: bool = False) -> None:
     """Random subsets of random texts, some twice, in double precision, and with nothing and all replaced."""
     model.double()
     trace = read(model, data.test)
@@ -28,6 +28,8 @@ def assert_equals_reading_again(model: Any, data: TaskData, count: int = 60) -> 
     rows, absent = torch.cat([rows, rows[:9]]), torch.cat([absent, absent[:9]])
     absent[9], absent[10] = False, batch.mask[rows[10]]
     baseline = torch.randn(x.shape, generator=generator, dtype=x.dtype)
+    if one:  # the same vector for all words of a text
+        baseline = torch.where(batch.mask[..., None], baseline[:, :1], x)
     with evaluating(model):
         found = model.replaced(trace, rows, absent, baseline)
         repeated = batch.take(rows)
@@ -51,6 +53,11 @@ def test_replacement_is_exact_for_every_scorer(scorer: str, query: bool, boundar
 def test_replacement_is_exact_for_every_projection(name: str) -> None:
     data = texts(LENGTHS)
     assert_equals_reading_again(build("bilstm", data, PROJECTIONS[name]), data)
+
+
+def test_one_baseline_for_all_words_of_a_text_is_exact() -> None:
+    data = texts(LENGTHS)
+    assert_equals_reading_again(build("bilstm", data, PROJECTIONS["softmax"]), data, one=True)
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(1, 2**16), (7, 2**16), (512, 30), (512, 200)])
