@@ -81,10 +81,10 @@ def texts_of_stock(model: Model, stock: Any, examples: Sequence[Example]) -> lis
     ]
 
 
-def integrated_gradients(text: Text, at_once: int | None) -> Tensor:
+def integrated_gradients(text: Text, at_once: int | None, steps: int) -> Tensor:
     """[words]."""
     method = attr.IntegratedGradients(text.p)
-    found = method.attribute(text.vectors, text.baseline, n_steps=50, internal_batch_size=at_once)
+    found = method.attribute(text.vectors, text.baseline, n_steps=steps, internal_batch_size=at_once)
     return found[0].sum(-1)[text.units].detach()
 
 

@@ -9,6 +9,7 @@ gradient-shap and SmoothGrad are timed with draws of their own and compared at t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -47,8 +48,18 @@ from .minilm import SIZE, WIDE, classifier, pass_operations
 from .peers import random_texts
 from .timing import Row, best_of, seconds_of
 
-STEPS, SAMPLES, DRAWS = 50, 256, 20
-REPEATS = 3
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How much every method computes, and how often."""
+
+    steps: int = 50  # of integrated gradients
+    samples: int = 256  # of LIME and Kernel SHAP
+    draws: int = 20  # of gradient-shap and SmoothGrad
+    repeats: int = 3
+
+
+TINY = Size(steps=3, samples=12, draws=3, repeats=1)
 TOLERANCE = 1e-3  # of the largest score of a text
 CPU = torch.device("cpu")
 
@@ -57,6 +68,7 @@ Scores = list[Tensor]  # by text: [words]
 
 def rows(tiny: bool = False) -> Iterator[Row]:
     """Seconds of ours and of Captum, and whether both computed the same."""
+    size = TINY if tiny else Size()
     texts = random_texts(2, 3, 4) if tiny else random_texts(12, 18, 26)
     torch.manual_seed(0)
     data = TaskData(tuple(texts), (), (), ("no", "yes"))
@@ -64,33 +76,39 @@ def rows(tiny: bool = False) -> Iterator[Row]:
     with torch.no_grad():
         bilstm.word_vectors.weight.mul_(10.0)  # large enough for words to matter
     peers = captum.texts_of(bilstm, texts)
-    yield from _rows("BiLSTM", bilstm, texts, peers, (None, 25), (64, 256), (1.8, 2.2), _lstm_operations)
+    yield from _rows(
+        "BiLSTM", size, bilstm, texts, peers, (None, 25), (64, 256), (1.8, 2.2), _lstm_operations
+    )
     with classifier() as (minilm, stock):
         texts = texts if tiny else random_texts(2, 20, 24)
         stock.model.set_attn_implementation("sdpa")
         stock.model.requires_grad_(False)
         peers = captum.texts_of_stock(minilm, stock.model, texts)
         yield from _rows(
-            "MiniLM", minilm, texts, peers, (None, 10), (32, 64), (1.3, 1.15), _minilm_operations
+            "MiniLM", size, minilm, texts, peers, (None, 10), (32, 64), (1.3, 1.15), _minilm_operations
         )
 
 
 def _rows(
     name: str,
+    size: Size,
     model: Model,
     texts: Sequence[Example],
     peers: Sequence[Text],
     sizes: Sequence[int | None],
     perturbed: Sequence[int],
     targets: tuple[float, float],
-    operations: Callable[[str, Text], float],
+    operations: Callable[[str, Size, Text], float],
 ) -> Iterator[Row]:
-    shap, smooth = GradientShap(GradientShapOptions(samples=DRAWS)), _smoothgrad()
+    shap, smooth = GradientShap(GradientShapOptions(samples=size.draws)), _smoothgrad(size.draws)
     stdev = [0.1 * float(text.vectors[0, text.units].square().mean().sqrt()) for text in peers]
-    lime, kernel = Lime(LimeOptions(samples=SAMPLES)), KernelShap(KernelShapOptions(samples=SAMPLES))
+    lime, kernel = (
+        Lime(LimeOptions(samples=size.samples)),
+        KernelShap(KernelShapOptions(samples=size.samples)),
+    )
     of_lime = [_subsets(lime, text) for text in peers]
     of_kernel = [_subsets(kernel, text) for text in peers]
-    ig = IntegratedGradients(IntegratedGradientsOptions(steps=STEPS))
+    ig = IntegratedGradients(IntegratedGradientsOptions(steps=size.steps))
 
     def each(run: Callable[..., Tensor], *given: Any, **more: Any) -> Callable[[], Scores]:
         """Captum on every text; each of `given` has something for each text."""
@@ -98,21 +116,21 @@ def _rows(
 
     work: list[tuple[str, ImportanceMethod, dict[str, Callable[[], Scores]], Callable[[], Scores] | None]] = [
         ("integrated-gradients", ig,
-         {f"{size}": each(partial(captum.integrated_gradients, at_once=size)) for size in sizes}, None),
-        ("gradient-shap", shap, {"": each(captum.gradient_shap, [DRAWS] * len(peers), stdev)},
+         {f"{n}": each(captum.integrated_gradients, at_once=n, steps=size.steps) for n in sizes}, None),
+        ("gradient-shap", shap, {"": each(captum.gradient_shap, [size.draws] * len(peers), stdev)},
          each(partial(captum.gradient_shap_at_ours, method=shap))),
-        ("smoothgrad", smooth, {"": each(captum.smoothgrad, [DRAWS] * len(peers), stdev)},
+        ("smoothgrad", smooth, {"": each(captum.smoothgrad, [size.draws] * len(peers), stdev)},
          each(partial(captum.smoothgrad_at_ours, method=smooth))),
-        ("lime", lime, {f"{size}": each(captum.lime, of_lime, at_once=size) for size in perturbed}, None),
+        ("lime", lime, {f"{n}": each(captum.lime, of_lime, at_once=n) for n in perturbed}, None),
         ("kernel-shap", kernel,
-         {f"{size}": each(captum.kernel_shap, of_kernel, at_once=size) for size in perturbed}, None),
+         {f"{n}": each(captum.kernel_shap, of_kernel, at_once=n) for n in perturbed}, None),
         ("feature-ablation", FeatureAblation(BaselineOptions()),
-         {f"{size}": each(partial(captum.ablation, at_once=size)) for size in (8, 32)}, None),
+         {f"{n}": each(partial(captum.ablation, at_once=n)) for n in (8, 32)}, None),
     ]  # fmt: skip
     for method_name, method, contestants, same_draws in work:
         with evaluating(model):
             ours_of = partial(_ours, model, _traces(model, texts), method)
-            times = best_of(REPEATS, {"ours": ours_of, **contestants})
+            times = best_of(size.repeats, {"ours": ours_of, **contestants})
             ours = times.pop("ours")
             expected = min(times.values(), key=lambda timed: timed.seconds)
             compared = same_draws() if same_draws is not None else expected.result
@@ -123,12 +141,12 @@ def _rows(
             peer=expected.seconds,
             target=targets[0] if gradient else targets[1],
             equal=_same(ours.result, compared),
-            limit=seconds_of(sum(operations(method_name, text) for text in peers)),
+            limit=seconds_of(sum(operations(method_name, size, text) for text in peers)),
         )
 
 
-def _smoothgrad() -> SmoothGrad:
-    return SmoothGrad(SmoothGradOptions(samples=DRAWS, reduce="signed", normalise=False))
+def _smoothgrad(draws: int) -> SmoothGrad:
+    return SmoothGrad(SmoothGradOptions(samples=draws, reduce="signed", normalise=False))
 
 
 def _traces(model: Model, texts: Sequence[Example]) -> list[tuple[Tensor, Trace]]:
@@ -157,42 +175,43 @@ def _same(ours: Scores, theirs: Scores) -> bool:
     return all(float((a - b).abs().max()) <= TOLERANCE * float(b.abs().max()) for a, b in pairs)
 
 
-def _lstm_operations(method: str, text: Text) -> float:
+def _lstm_operations(method: str, size: Size, text: Text) -> float:
     """What the LSTM's own path cannot do without: products, by the number of columns, states and points."""
     e, h, read = 300, 128, 128 + 2
     n = len(text.units)
     words = 2 * 2.0 * n * e * 4 * h  # the input weights times each word once
     step, decode = 2.0 * h * 4 * h, 2.0 * h * read  # of one state of one direction
     if method in ("integrated-gradients", "gradient-shap", "smoothgrad"):
-        points = STEPS if method == "integrated-gradients" else DRAWS
-        noise = 0.0 if method == "integrated-gradients" else words * DRAWS / 2
+        points = size.steps if method == "integrated-gradients" else size.draws
+        noise = 0.0 if method == "integrated-gradients" else words * size.draws / 2
         return words + noise + points * n * 2 * 2 * (step + decode)  # forward and backward
-    absent = _absent(method, text)
+    absent = _absent(method, size, text)
     own = torch.zeros(len(absent), dtype=torch.long)
     states = sum(len(at.input) for way in (absent, absent.flip(1)) for at in _steps(own, way))
     return 2 * words + states * (step + decode)
 
 
-def _absent(method: str, text: Text) -> Tensor:
+def _absent(method: str, size: Size, text: Text) -> Tensor:
     """[S, T] the words that the perturbed texts of a method lack."""
     columns = text.units.nonzero()[:, 0]
     if method == "feature-ablation":
         return columns[:, None] == torch.arange(len(text.units))
-    options = (Lime(LimeOptions(samples=SAMPLES)) if method == "lime"
-               else KernelShap(KernelShapOptions(samples=SAMPLES)))  # fmt: skip
-    absent = torch.zeros(SAMPLES, len(text.units), dtype=torch.bool)
-    absent[:, columns] = _subsets(options, text).present[:SAMPLES] == 0
+    options = (Lime(LimeOptions(samples=size.samples)) if method == "lime"
+               else KernelShap(KernelShapOptions(samples=size.samples)))  # fmt: skip
+    present = _subsets(options, text).present  # [S, words]
+    absent = torch.zeros(len(present), len(text.units), dtype=torch.bool)
+    absent[:, columns] = present == 0
     return absent
 
 
-def _minilm_operations(method: str, text: Text) -> float:
+def _minilm_operations(method: str, size: Size, text: Text) -> float:
     """Forward passes, twice as much with a backward pass; the last layer ends with its first position."""
     n = len(text.units)
     once = pass_operations(n) - 2.0 * (n - 1) * 2 * SIZE * WIDE
     passes = {
-        "integrated-gradients": 2 * STEPS,
-        "gradient-shap": 2 * DRAWS,
-        "smoothgrad": 2 * DRAWS,
+        "integrated-gradients": 2 * size.steps,
+        "gradient-shap": 2 * size.draws,
+        "smoothgrad": 2 * size.draws,
         "feature-ablation": int(text.units.sum()),
     }
-    return once * passes.get(method, SAMPLES)
+    return once * passes.get(method, size.samples)

@@ -83,5 +83,7 @@ def _absent(mask: Tensor, subsets: Subsets) -> Tensor:
 
 def _fitted(subsets: Subsets, outputs: Tensor, regression: Regression, penalty: float) -> Tensor:
     """[n] the weights of the units."""
-    arrays = (tensor.double().cpu().numpy() for tensor in (subsets.present, outputs, subsets.weights))
-    return torch.from_numpy(fitted_weights(*arrays, regression, penalty))
+    present, y, counts = (
+        tensor.double().cpu().numpy() for tensor in (subsets.present, outputs, subsets.weights)
+    )
+    return torch.from_numpy(fitted_weights(present, y, counts, regression, penalty))
