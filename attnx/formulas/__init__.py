@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .erasure import attention_without, logits_of_kept, mean_embedding
     from .layers import Layers
     from .point_gradients import gradients_at
+    from .products import fast_linear, product
     from .randomness import Randomness
     from .ranking import ranked, settled
     from .score_shares import shares
@@ -40,6 +41,7 @@ _MODULES = {
         "equal_lengths",
     ),
     "formulas.point_gradients": ("gradients_at",),
+    "formulas.products": ("product", "fast_linear"),
     "formulas.tiles": ("put_together",),
 }
 
@@ -64,6 +66,8 @@ __all__ = [  # noqa: RUF022 - grouped as an author looks for them
     "deception_penalty",
     "rationale_mass",
     "gradients_at",
+    "product",
+    "fast_linear",
     "at_once",
     "passes_at_once",
     "differentiated_at_once",

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from attnx.formulas import Scorer
+from attnx.formulas import Scorer, product
 
 from .encoders import Bidirectional
 
@@ -55,8 +55,11 @@ class Cells:
 
     def products(self, vectors: Tensor) -> Tensor:
         """Vectors [n, ..., E] times the input weights, [D, n, ..., 4H]."""
-        read = both_ways(vectors, vectors)  # [D, n, ..., E]
-        return torch.bmm(read.flatten(1, -2), self.input_weight).unflatten(1, vectors.shape[:-1])
+        flat = vectors.flatten(0, -2)
+        ahead, back = (
+            product(flat, weight).unflatten(0, vectors.shape[:-1]) for weight in self.input_weight.mT
+        )
+        return both_ways(ahead, back)
 
     def products_of_many(self, vectors: Tensor) -> Tensor:
         """Vectors [K, B, n, E] times the input weights, as steps read them: [n, D, K, B, 4H]."""
@@ -64,8 +67,8 @@ class Cells:
         rows = vectors.permute(2, 0, 1, 3).reshape(n, many * texts, -1)  # [n, K·B, E]
         made = rows.new_empty(n, 2, many * texts, self.input_weight.shape[-1])
         for t in range(n):  # a column at a time, so that no direction needs a copy in its own order
-            torch.mm(rows[t], self.input_weight[0], out=made[t, 0])
-            torch.mm(rows[t], self.input_weight[1], out=made[n - 1 - t, 1])
+            made[t, 0] = product(rows[t], self.input_weight[0].mT)
+            made[n - 1 - t, 1] = product(rows[t], self.input_weight[1].mT)
         return made.unflatten(2, (many, texts))
 
     def inputs(self, vectors: Tensor, padding: Tensor) -> Tensor:
@@ -73,8 +76,7 @@ class Cells:
 
         Padding closes the input gate, so the backward LSTM reaches the last word with an empty state.
         """
-        read = both_ways(vectors, vectors)  # [D, n, G, E]
-        x = torch.baddbmm(self.bias, read.flatten(1, 2), self.input_weight).unflatten(1, padding.shape[:2])
+        x = self.products(vectors).add_(self.bias[:, None])
         x[..., : self.size].masked_fill_(both_ways(padding, padding), -torch.inf)
         return x
 
@@ -82,8 +84,9 @@ class Cells:
         """Read one column [D, G, 4H] into states [D, R, G, H] in place; the gates fill `scratch`."""
         gates = scratch[: 4 * h.numel()].view(*h.shape[:3], -1)  # [D, R, G, 4H] without holes
         entering = gates.copy_(x[:, None]).flatten(1, 2)  # [D, R·G, 4H]
-        torch.baddbmm(entering, h.flatten(1, 2), self.recurrent, out=entering)
-        i, f, g, o = gates.sigmoid_().chunk(4, -1)
+        for way, weight in enumerate(self.recurrent.mT):
+            torch.sigmoid(product(h[way].flatten(0, 1), weight, entering[way]), out=entering[way])
+        i, f, g, o = gates.chunk(4, -1)
         c.mul_(f).addcmul_(i, g, value=4).sub_(i, alpha=2)  # 2c ← f·2c + 2·i·(2g − 1)
         torch.sigmoid(c, out=h)
         h.sub_(0.5).mul_(o)  # h/2 ← o·tanh(c)/2
@@ -138,5 +141,9 @@ class Reader:
 def read_states(states: Tensor, weights: Tensor) -> Tensor:
     """States [..., R, G, H] times weights [..., H, F] or [..., G, H, F]."""
     if weights.ndim == states.ndim - 1:
-        return (states.flatten(-3, -2) @ weights).unflatten(-2, states.shape[-3:-1])
+        flat = states.flatten(-3, -2)
+        if flat.ndim == 2:
+            return product(flat, weights.mT).unflatten(-2, states.shape[-3:-1])
+        found = [product(some, weight.mT) for some, weight in zip(flat, weights, strict=True)]
+        return torch.stack(found).unflatten(-2, states.shape[-3:-1])
     return torch.einsum("...rgh,...ghf->...rgf", states, weights)

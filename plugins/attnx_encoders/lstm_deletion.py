@@ -29,7 +29,7 @@ from .encoders import Bidirectional, inside
 from .lstm_cells import Cells, Reader, read_states
 
 MOST = 2**25  # scores and shares held at once: the square of a long text does not fit into memory
-ROWS = 1280  # states that advance together: enough to keep the processor busy, few enough for its cache
+ROWS = 1024  # states that advance together: enough to keep the processor busy, few enough for its cache
 
 
 @torch.no_grad()

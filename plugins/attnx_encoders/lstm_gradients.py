@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attnx.formulas import passes_at_once, similar_lengths
+from attnx.formulas import passes_at_once, product, similar_lengths
 from attnx.plugin import ExplainedOutput, GradientPoints, Trace
 
 from .encoders import Bidirectional, inside
@@ -155,8 +155,9 @@ class _Work:
     def read_ahead(self) -> None:
         """Read all columns."""
         for t, gates in enumerate(self.gates):
-            torch.baddbmm(gates, self.h[t], self.recurrent, out=gates)
-            i, f, g, o = gates.sigmoid_().chunk(4, -1)
+            for way, weight in enumerate(self.recurrent.mT):
+                torch.sigmoid(product(self.h[t, way], weight, gates[way]), out=gates[way])
+            i, f, g, o = gates.chunk(4, -1)
             c = torch.mul(self.c[t], f, out=self.c[t + 1])
             c.addcmul_(i, g, value=4).sub_(i, alpha=2)  # 2c ← f·2c + 2·i·(2g − 1)
             s = torch.sigmoid(c, out=self.s[t]).sub_(0.5)
@@ -171,7 +172,6 @@ class _Work:
         """Yield each column, last first, and the gradient δ [D, K, B, 4H] of what entered its gates."""
         ahead, back = gradient.transpose(0, 1).chunk(2, -1)  # [n, R, H/2]
         of_h = torch.stack([ahead, back.flip(0)], 1).mul_(2)  # [n, D, R, H/2]
-        back_through = self.recurrent.mT.contiguous()  # [D, 4H, H]
         of_c, part = torch.zeros_like(of_h[0]), torch.empty_like(of_h[0])
         delta = torch.empty_like(self.gates[0])
         all_but_o = delta.unflatten(-1, (4, -1))[..., :3, :]
@@ -189,5 +189,6 @@ class _Work:
             d_o.mul_(of_h[t]).mul_(self.s[t])
             of_c.mul_(f)
             if t:
-                torch.baddbmm(of_h[t - 1], delta, back_through, out=of_h[t - 1])
+                for way, weight in enumerate(self.recurrent):
+                    of_h[t - 1, way] = product(delta[way], weight, of_h[t - 1, way])
             yield t, delta.unflatten(1, self.points)

@@ -21,7 +21,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from attnx.formulas import Scorer
+from attnx.formulas import Scorer, product
 from attnx.plugin import AttentionProjection, Trace
 
 from .encoders import Bidirectional, inside
@@ -96,7 +96,7 @@ def _read(cells: Cells, inputs: Tensor, reader: Reader, own: Tensor, gone: Tenso
     recurrent, weights = cells.recurrent[0], 2 * reader.weights[0]  # the cells keep h/2
     h, c = inputs.new_zeros(2, texts, size)
     for step, column in zip(_steps(own, gone), inputs.flatten(1, 2), strict=True):
-        entering = torch.mm(h, recurrent)  # of the states before
+        entering = product(h, recurrent.mT)  # of the states before
         if step.parent is not None:
             entering, c = entering.index_select(0, step.parent), c.index_select(0, step.parent)
         gates = entering.add_(column.index_select(0, step.input))  # [U, 4H]
@@ -104,7 +104,7 @@ def _read(cells: Cells, inputs: Tensor, reader: Reader, own: Tensor, gone: Tenso
         c.mul_(f).addcmul_(i, g, value=4).sub_(i, alpha=2)  # 2c ← f·2c + 2·i·(2g − 1)
         h = torch.sigmoid(c).sub_(0.5).mul_(o)  # h/2 ← o·tanh(c)/2
         if weights.ndim == 2:
-            read = torch.mm(h, weights)
+            read = product(h, weights.mT)
         else:  # it depends on the text
             read = torch.bmm(h[:, None], weights[step.input % texts])[:, 0]
         yield read.index_select(0, step.state)

@@ -10,6 +10,7 @@ from typing import Any, Self
 import torch
 from torch import Tensor, nn
 
+from attnx.formulas import fast_linear
 from attnx.plugin import Batch, Example, Source, TaskData, UsageError
 
 from .checkpoints import Checkpoint, quiet
@@ -128,7 +129,8 @@ class Network(nn.Module):
 
     def _call(self, vectors: Tensor, **more: Any) -> Any:
         """The output of the transformer for vectors [B, T, E]."""
-        return self.transformer(inputs_embeds=vectors, **more)
+        with fast_linear():
+            return self.transformer(inputs_embeds=vectors, **more)
 
     def _check_embeddings(self, options: CheckpointOptions) -> None:
         """Refuse a transformer that cannot be run from embeddings, or gives something else from them."""
