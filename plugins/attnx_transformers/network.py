@@ -129,8 +129,7 @@ class Network(nn.Module):
 
     def _call(self, vectors: Tensor, **more: Any) -> Any:
         """The output of the transformer for vectors [B, T, E]."""
-        with fast_linear():
-            return self.transformer(inputs_embeds=vectors, **more)
+        return self.transformer(inputs_embeds=vectors, **more)
 
     def _check_embeddings(self, options: CheckpointOptions) -> None:
         """Refuse a transformer that cannot be run from embeddings, or gives something else from them."""
@@ -212,7 +211,7 @@ class Network(nn.Module):
         return joined(found, packing.used)
 
     def _once(self, used: Tensor, kind: Tensor, vectors: Tensor, more: dict[str, Any]) -> Any:
-        with quiet():
+        with quiet(), fast_linear():
             return self._call(vectors, **self._more(used, kind), **more)
 
     def _more(self, used: Tensor, kind: Tensor) -> dict[str, Tensor]:
