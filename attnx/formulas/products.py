@@ -74,7 +74,7 @@ class _FastLinear(TorchFunctionMode):
             bias = args[2] if len(args) > 2 else given.get("bias")
             learned = weight.requires_grad or (bias is not None and bias.requires_grad)
             if not learned and _faster(x, weight):
-                return _Linear.apply(x, weight, bias)
+                return _Linear.apply(x, weight, bias)  # type: ignore[no-untyped-call]
         return func(*args, **given)
 
 
@@ -88,7 +88,7 @@ class _Linear(torch.autograd.Function):
         return found
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:  # type: ignore[override]
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
         (weight,) = ctx.saved_tensors
         return product(gradient, weight.mT), None, None
 

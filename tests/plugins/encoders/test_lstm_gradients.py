@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import torch
-from test_lstm_deletion import PROJECTIONS, texts
+from random_examples import PROJECTIONS, texts
 from text_building import SCORERS, build, read
 from torch import Tensor
 
