@@ -24,7 +24,7 @@ from typing import Any
 
 from .timing import Row
 
-TEXTS = 40_000  # of much fewer, starting the workers is most of it
+TEXTS = 20_000  # of much fewer, starting the workers is most of it
 WORDS = [f"word{number}" for number in range(500)]
 ASKED = (
     *("--model", "average-add", "--train", "epochs=3", "--sample", "all", "--keep", "values"),
