@@ -30,25 +30,28 @@ from .timing import Row, best_of
 
 SIZES = ((20, 300.0, 6.0), (180, 60.0, 25.0))  # units, target of the exact path, of the search
 OPTIONS = AdversarialAttentionOptions(mixtures=0)
-REPEATS = 4
+TINY = ((4, 300.0, 6.0),)
+REPEATS = 2
+BATCH = 32
 ROUNDING = 1e-6  # nats: the loop works in single precision
 TOLERANCE = 0.01  # nats, of the mean ε-max JSD: the searches stop at slightly different points
 
 
-def rows() -> list[Row]:
+def rows(tiny: bool = False) -> list[Row]:
     """Seconds of ours and of the peer, best of several, and whether both found the same optimum."""
     measured = []
-    for units, exact_target, search_target in SIZES:
-        model, evidence = _evidence(units)
+    for units, exact_target, search_target in TINY if tiny else SIZES:
+        model, evidence = _evidence(units, 2 if tiny else BATCH)
+        options = OPTIONS.model_copy(update={"steps": 40}) if tiny else OPTIONS
         runs = {
-            "exact": partial(_exact, evidence),
-            "search": partial(_search, evidence),
-            "peer": partial(jw_loop, model, evidence),
+            "exact": partial(_exact, evidence, options),
+            "search": partial(_search, evidence, options),
+            "peer": partial(jw_loop, model, evidence, options),
         }
         with evaluating(model):
             best = best_of(REPEATS, runs)
         exact, found, expected = (best[name].result for name in runs)
-        work, peer = f"adversarial attention, 32 x {units}", best["peer"].seconds
+        work, peer = f"adversarial attention, {len(exact)} x {units}", best["peer"].seconds
         no_nearer = bool((exact >= torch.maximum(found, expected) - ROUNDING).all())
         measured.append(Row(f"{work}, exact / JW loop", best["exact"].seconds, peer, exact_target, no_nearer))
         difference = float((found - expected).mean().abs())
@@ -57,10 +60,10 @@ def rows() -> list[Row]:
     return measured
 
 
-def _evidence(units: int) -> tuple[BiLstm, Evidence]:
+def _evidence(units: int, count: int) -> tuple[BiLstm, Evidence]:
     """A batch of texts of that length, and a model whose output depends on where it attends."""
     torch.manual_seed(0)
-    texts = random_texts(32, units, units)
+    texts = random_texts(count, units, units)
     data = TaskData(tuple(texts), (), (), ("no", "yes"))
     model = BiLstm.build(data, Softmax(SoftmaxOptions()), BiLstmOptions()).eval()
     with torch.no_grad():
@@ -73,26 +76,26 @@ def _evidence(units: int) -> tuple[BiLstm, Evidence]:
     return model, Evidence(trace, explanation, None, model, Randomness(0))
 
 
-def _exact(evidence: Evidence) -> Tensor:
+def _exact(evidence: Evidence, options: AdversarialAttentionOptions) -> Tensor:
     """[B] ε-max JSD."""
-    return AdversarialAttention(OPTIONS)(evidence)[:, 0]
+    return AdversarialAttention(options)(evidence)[:, 0]
 
 
-def _search(evidence: Evidence) -> Tensor:
+def _search(evidence: Evidence, options: AdversarialAttentionOptions) -> Tensor:
     """[B] ε-max JSD as far as a search finds it."""
-    metric = AdversarialAttention(OPTIONS)
+    metric = AdversarialAttention(options)
     return metric._searched(evidence, logits_of_units(evidence))
 
 
-def jw_loop(model: BiLstm, evidence: Evidence) -> Tensor:
+def jw_loop(model: BiLstm, evidence: Evidence, options: AdversarialAttentionOptions) -> Tensor:
     """[B] ε-max JSD of the adversaries at the last step, from the same starting points."""
-    trace, k, epsilon = evidence.trace, OPTIONS.adversaries, allowed_change(evidence, OPTIONS)
+    trace, k, epsilon = evidence.trace, options.adversaries, allowed_change(evidence, options)
     outside = ~trace.batch.mask[:, None]
     hidden, a = trace.hidden[:, None], trace.attention[:, None]  # [B, 1, L, H], [B, 1, L]
     before = trace.probabilities[:, None]
     units = trace.batch.mask.sum(1)[:, None, None]
     z = (random_starts(evidence, k) - units.log()).float().requires_grad_()  # [B, K, L]
-    optimizer = torch.optim.Adam([z], lr=OPTIONS.learning_rate, amsgrad=True)
+    optimizer = torch.optim.Adam([z], lr=options.learning_rate, amsgrad=True)
 
     def attempt() -> tuple[Tensor, Tensor]:
         alpha = z.masked_fill(outside, -torch.inf).softmax(-1)  # [B, K, L]
@@ -100,7 +103,7 @@ def jw_loop(model: BiLstm, evidence: Evidence) -> Tensor:
         return alpha, (model.decoder(context).softmax(-1) - before).abs().sum(-1) / 2
 
     with torch.enable_grad():
-        for _ in range(OPTIONS.steps):
+        for _ in range(options.steps):
             alpha, moved = attempt()
             mutual = _jsd(alpha[:, :, None], alpha[:, None]).sum((1, 2)) / 2  # each pair once
             loss = 500 * (moved - epsilon).relu().sum() - _jsd(alpha, a).sum() - mutual.sum() / (k * (k - 1))

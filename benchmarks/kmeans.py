@@ -19,37 +19,39 @@ REPEATS = 3
 TOLERANCE = 0.01  # of inertia: the sum of squared distances that both minimise
 
 
-def rows() -> list[Row]:
+def rows(tiny: bool = False) -> list[Row]:
     """Seconds of ours and of the peer for several seeds, best of several; equal: inertia within 1 %."""
     measured = []
-    for name, points in _points().items():
-        best = best_of(REPEATS, {"ours": partial(_ours, points), "peer": partial(_scikit_learn, points)})
+    count, clusters = (60, 4) if tiny else (POINTS, CLUSTERS)
+    for name, points in _points(count).items():
+        runs = {"ours": partial(_ours, points, clusters), "peer": partial(_scikit_learn, points, clusters)}
+        best = best_of(REPEATS, runs)
         ours, peer = best["ours"], best["peer"]
-        work = f"k-means, {POINTS} x {SIZE}, {CLUSTERS} clusters, {name}"
+        work = f"k-means, {count} x {SIZE}, {clusters} clusters, {name}"
         same = ours.result < (1 + TOLERANCE) * peer.result
-        measured.append(Row(work, ours.seconds, peer.seconds, 2.0, same))
+        measured.append(Row(work, ours.seconds, peer.seconds, 4.0, same))
     return measured
 
 
-def _ours(points: Tensor) -> float:
+def _ours(points: Tensor, clusters: int) -> float:
     """Inertia, over several seeds."""
     seeds = range(SEEDS)
     return sum(
-        kmeans(Space.of(points), CLUSTERS, torch.Generator().manual_seed(seed)).inertia for seed in seeds
+        kmeans(Space.of(points), clusters, torch.Generator().manual_seed(seed)).inertia for seed in seeds
     )
 
 
-def _scikit_learn(points: Tensor) -> float:
+def _scikit_learn(points: Tensor, clusters: int) -> float:
     with threadpool_limits(torch.get_num_threads()):
         return sum(
-            float(KMeans(CLUSTERS, n_init=1, random_state=seed).fit(points.numpy()).inertia_)
+            float(KMeans(clusters, n_init=1, random_state=seed).fit(points.numpy()).inertia_)
             for seed in range(SEEDS)
         )
 
 
-def _points() -> dict[str, Tensor]:
+def _points(count: int) -> dict[str, Tensor]:
     """Points without any structure, and points like hidden states: bounded, of few real dimensions."""
     generator = torch.Generator().manual_seed(0)
-    noise = torch.randn(POINTS, SIZE, generator=generator)
-    few = torch.randn(POINTS, 16, generator=generator) @ torch.randn(16, SIZE, generator=generator)
+    noise = torch.randn(count, SIZE, generator=generator)
+    few = torch.randn(count, 16, generator=generator) @ torch.randn(16, SIZE, generator=generator)
     return {"Gaussian": noise, "states": torch.tanh(0.3 * (few + noise))}

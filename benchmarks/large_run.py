@@ -24,7 +24,7 @@ from typing import Any
 
 from .timing import Row
 
-TEXTS = 100_000  # of fewer, starting the workers is most of it
+TEXTS = 20_000  # of much fewer, starting the workers is most of it
 WORDS = [f"word{number}" for number in range(500)]
 ASKED = (
     *("--model", "average-add", "--train", "epochs=3", "--sample", "all", "--keep", "values"),
@@ -43,13 +43,14 @@ class Large:
     report: dict[str, Any]
 
 
-def rows() -> list[Row]:
+def rows(tiny: bool = False) -> list[Row]:
     """Seconds of two workers and of one process, all in all, and whether their reports agree."""
     with tempfile.TemporaryDirectory() as name:
-        task = write_texts(Path(name), TEXTS)
+        texts = 60 if tiny else TEXTS
+        task = write_texts(Path(name), texts)
         ours = run_large(task, Path(name) / "ours", "--workers", "2")
         peer = run_large(task, Path(name) / "peer")
-    work = f"{TEXTS} short texts, agreement and erasure"
+    work = f"{texts} short texts, agreement and erasure"
     # threads share such large products well: workers are for more machines, and must cost nothing on one
     return [Row(work, ours.seconds, peer.seconds, 1.0, _agree(ours.report, peer.report))]
 

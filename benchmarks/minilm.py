@@ -52,19 +52,22 @@ CLOSE = 5e-3  # of means over sentences: two units of equal importance may chang
 BINS = ErasureCurveOptions().bins
 
 
-def rows() -> list[Row]:
+def rows(tiny: bool = False) -> list[Row]:
     """Seconds of ours and of the peer, and whether both computed the same."""
-    with _classifier() as (model, stock):
+    with classifier() as (model, stock):
+        if tiny:
+            return [
+                _against_limit(model, 4), *_against_loops(model, stock, 2), _report(model, stock, 2)
+            ]  # fmt: skip
         return [_against_limit(model), *_against_loops(model, stock), _report(model, stock)]
 
 
-def _against_limit(model: HfClassifier) -> Row:
-    """Deletions of texts of 180 words against nothing but the matrix products they take."""
-    texts = random_texts(2, 180, 180)
+def _against_limit(model: HfClassifier, words: int = 180) -> Row:
+    """Deletions of a text of 180 words against nothing but the matrix products it takes."""
+    texts = random_texts(1, words, words)
     a, b = torch.randn(2048, SIZE), torch.randn(SIZE, WIDE)
-    needed = round(
-        sum(_flops(len(text.units) + 1) * len(text.units) for text in texts) / (2.0 * a.numel() * WIDE)
-    )
+    operations = sum(pass_operations(len(text.units) + 1) * len(text.units) for text in texts)
+    needed = max(1, round(operations / (2.0 * a.numel() * WIDE)))
 
     def products() -> None:
         for _ in range(needed):
@@ -72,7 +75,7 @@ def _against_limit(model: HfClassifier) -> Row:
 
     best = best_of(2, {"ours": lambda: _deletions(model, texts), "limit": products})
     return Row(
-        "leave-one-out, MiniLM, 2 x 180 / products",
+        f"leave-one-out, MiniLM, 1 x {words} / products",
         best["ours"].seconds,
         best["limit"].seconds,
         1 / 1.6,
@@ -80,14 +83,14 @@ def _against_limit(model: HfClassifier) -> Row:
     )
 
 
-def _flops(n: int) -> float:
-    """Floating-point operations of a pass of n positions."""
+def pass_operations(n: int) -> float:
+    """Floating-point operations of a forward pass of n positions."""
     return LAYERS * 2.0 * n * (4 * SIZE * SIZE + 2 * SIZE * WIDE + 2 * n * SIZE)
 
 
-def _against_loops(model: HfClassifier, stock: OneByOne) -> list[Row]:
+def _against_loops(model: HfClassifier, stock: OneByOne, count: int = 40) -> list[Row]:
     """Deletions beside a loop over all of them, and beside one over texts that batches those of a text."""
-    texts = random_texts(60, 15, 25)
+    texts = random_texts(count, 15, 25)
     best = best_of(
         2,
         {
@@ -100,7 +103,7 @@ def _against_loops(model: HfClassifier, stock: OneByOne) -> list[Row]:
     def row(peer: str, target: float) -> Row:
         pairs = zip(best["ours"].result, best[peer].result, strict=True)
         same = all(torch.allclose(ours, theirs, atol=TOLERANCE) for ours, theirs in pairs)
-        work = f"leave-one-out, MiniLM, 60 x ~20 / {peer}"
+        work = f"leave-one-out, MiniLM, {count} x ~20 / {peer}"
         return Row(work, best["ours"].seconds, best[peer].seconds, target, same)
 
     return [row("loop", 1.3), row("batched loop", 1.0)]
@@ -116,7 +119,7 @@ def _deletions(model: HfClassifier, texts: Sequence[Example]) -> list[Tensor]:
     return [found[number] for number in range(len(texts))]
 
 
-def _report(model: HfClassifier, stock: OneByOne, sentences: int = 200) -> Row:
+def _report(model: HfClassifier, stock: OneByOne, sentences: int = 60) -> Row:
     texts = random_texts(sentences, 15, 25)
     best = best_of(1, {"ours": lambda: _ours(model, texts), "theirs": lambda: stock.report(texts, BINS)})
     ours, theirs = best["ours"].result, best["theirs"].result
@@ -155,7 +158,7 @@ def _ours(model: HfClassifier, texts: Sequence[Example]) -> dict[str, float]:
 
 
 @contextmanager
-def _classifier() -> Iterator[tuple[HfClassifier, OneByOne]]:
+def classifier() -> Iterator[tuple[HfClassifier, OneByOne]]:
     """The classifier as we run it and as transformers does, from one checkpoint."""
     torch.manual_seed(0)
     words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", *(f"w{number}" for number in range(WORDS))]

@@ -19,10 +19,15 @@ class Row:
     peer: float
     target: float  # of peer / ours
     equal: bool | None  # whether both computed the same; None where the peer is a limit
+    limit: float | None = None  # seconds of the matrix products that the work cannot do without
 
     @property
     def ratio(self) -> float:
         return self.peer / self.ours
+
+    @property
+    def met(self) -> bool:
+        return self.ratio >= self.target
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +41,25 @@ class Timed(Generic[T]):
 def best_of(repeats: int, runs: Mapping[str, Callable[[], T]], in_a_row: int = 1) -> dict[str, Timed[T]]:
     """The fastest run of each contestant, taken in turns so that a busy moment hits all alike.
 
-    Work of a millisecond is run several times in a row, or it is the caches that are measured.
+    Seconds are those of the processor, so that other programs on the machine count little. Work of a
+    millisecond is run several times in a row, or it is the caches that are measured.
     """
     best: dict[str, Timed[T]] = {}
     for _ in range(repeats):
         for name, run in runs.items():
             for _ in range(in_a_row):
-                start = time.perf_counter()
+                start = time.process_time()
                 result = run()
-                seconds = time.perf_counter() - start
+                seconds = time.process_time() - start
                 if name not in best or seconds < best[name].seconds:
                     best[name] = Timed(seconds, result)
     return best
+
+
+def seconds_of(operations: float) -> float:
+    """Seconds that so many floating-point operations take in matrix products of a convenient size."""
+    import torch
+
+    a, b = torch.randn(512, 512), torch.randn(512, 512)
+    best = best_of(30, {"product": lambda: torch.mm(a, b)})
+    return operations / (2.0 * 512**3) * best["product"].seconds

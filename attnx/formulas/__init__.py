@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 from ..late_imports import import_late
 
 if TYPE_CHECKING:
-    from .chunks import at_once, equal_lengths, passes_at_once, similar_lengths
+    from .chunks import at_once, differentiated_at_once, equal_lengths, passes_at_once, similar_lengths
     from .class_outputs import class_output
     from .correlations import average_ranks, column_blocks, pearson, weighted_tau
     from .deception import deception_penalty, rationale_mass
     from .divergences import js_divergence, total_variation
     from .erasure import attention_without, logits_of_kept, mean_embedding
     from .layers import Layers
+    from .point_gradients import gradients_at
+    from .products import fast_linear, product
     from .randomness import Randomness
     from .ranking import ranked, settled
     from .score_shares import shares
@@ -31,7 +33,15 @@ _MODULES = {
     "formulas.divergences": ("js_divergence", "total_variation"),
     "formulas.erasure": ("attention_without", "logits_of_kept", "mean_embedding"),
     "formulas.deception": ("deception_penalty", "rationale_mass"),
-    "formulas.chunks": ("at_once", "passes_at_once", "similar_lengths", "equal_lengths"),
+    "formulas.chunks": (
+        "at_once",
+        "passes_at_once",
+        "differentiated_at_once",
+        "similar_lengths",
+        "equal_lengths",
+    ),
+    "formulas.point_gradients": ("gradients_at",),
+    "formulas.products": ("product", "fast_linear"),
     "formulas.tiles": ("put_together",),
 }
 
@@ -55,8 +65,12 @@ __all__ = [  # noqa: RUF022 - grouped as an author looks for them
     "mean_embedding",
     "deception_penalty",
     "rationale_mass",
+    "gradients_at",
+    "product",
+    "fast_linear",
     "at_once",
     "passes_at_once",
+    "differentiated_at_once",
     "similar_lengths",
     "equal_lengths",
     "put_together",

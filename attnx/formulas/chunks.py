@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import torch
 from torch import Tensor
 
 COLUMNS = 2**13  # of one pass through a model: enough to keep a processor busy, little enough for its caches
+DIFFERENTIATED = 2**11  # of one with gradients on a CPU: the backward pass finds its results in caches
 CELLS = 2**20  # of a tensor that is made and reduced at once
 
 
@@ -32,6 +34,20 @@ def passes_at_once(columns: int) -> int:
         How many rows, at least 1.
     """
     return max(1, COLUMNS // max(1, columns))
+
+
+def differentiated_at_once(columns: int, device: torch.device) -> int:
+    """Say how many rows go through a model at a time if a backward pass follows each forward pass.
+
+    Args:
+        columns: how many columns a row has.
+        device: where the model runs.
+
+    Returns:
+        How many rows, at least 1.
+    """
+    most = min(COLUMNS, DIFFERENTIATED) if device.type == "cpu" else COLUMNS
+    return max(1, most // max(1, columns))
 
 
 def similar_lengths(lengths: Tensor, columns: int = COLUMNS) -> Iterator[Tensor]:

@@ -1,6 +1,6 @@
 """Random numbers that belong to an example, not to its place in a batch.
 
-Every draw is a hash of (seed and purpose, example id, draw, unit), so padding, batch order and batch
+Every uniform draw is a hash of (seed and purpose, example id, draw, unit), so padding, batch order and batch
 composition cannot change it, and the draws for two purposes are independent.
 """
 
@@ -15,6 +15,8 @@ import torch
 from torch import Tensor
 
 from ..types import Batch
+
+_TOGETHER = 64  # entries of vectors that are drawn at a time, whatever the size of the vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,27 @@ class Randomness:
         bits = _mix(state ^ _mix(units)[:, None, :])  # [B, K, L]
         values = (bits >> np.uint64(11)).astype(np.float64) * 2.0**-53
         return torch.from_numpy(values).to(batch.inputs.device)
+
+    def normal(self, batch: Batch, draws: int, size: int) -> Tensor:
+        """Draw vectors of standard normal numbers for every unit of a batch.
+
+        Args:
+            batch: the batch.
+            draws: how many vectors for each unit.
+            size: how many numbers a vector has.
+
+        Returns:
+            Single-precision numbers [draws, B, L, size], 0 off the mask; they depend on the example, its
+            number of units and `draws`, not on the rest of the batch, and longer vectors begin alike.
+        """
+        values = torch.zeros(draws, *batch.mask.shape, size)
+        for row, (example, units) in enumerate(zip(batch.examples, batch.mask.cpu(), strict=True)):
+            generator = torch.Generator().manual_seed(self._key(example.id) >> 1)  # a seed is below 2**63
+            count = int(units.sum())
+            for start in range(0, size, _TOGETHER):
+                drawn = torch.randn(_TOGETHER, draws, count, generator=generator).permute(1, 2, 0)
+                values[:, row, units, start : start + _TOGETHER] = drawn[..., : size - start]
+        return values.to(batch.inputs.device)
 
     def _key(self, example_id: str) -> int:
         parts = (str(self.seed), *self.purpose, example_id)

@@ -40,6 +40,8 @@ CAPABILITIES: Final = {
     "deletion": "units that can be deleted one by one",
     "fast-deletion": "a fast path for deleting each unit in turn",
     "fast-influence": "a fast path for the influence of every unit on every hidden state",
+    "fast-gradients": "a fast path for gradients at many points",
+    "fast-replacement": "a fast path for replacing the embeddings of many subsets of units",
     "notices": "notes about the model for the report",
     "layers": "attention of several layers and heads",
     "rescale": "non-linearities as separate modules, each used once per forward pass",

@@ -12,7 +12,16 @@ mask, True means that a position may be attended to.
 from .drawings import Drawing
 from .importances import ImportanceMethod
 from .metrics import JointMetric, Metric, SplitMetric
-from .models import ClassNamingModel, DeletingModel, InfluencingModel, LayeredModel, Model, NoticedModel
+from .models import (
+    ClassNamingModel,
+    DeletingModel,
+    DifferentiatingModel,
+    InfluencingModel,
+    LayeredModel,
+    Model,
+    NoticedModel,
+    ReplacingModel,
+)
 from .projections import AttentionProjection
 from .studies import Study
 from .tasks import Task
@@ -21,6 +30,7 @@ __all__ = [
     "AttentionProjection",
     "ClassNamingModel",
     "DeletingModel",
+    "DifferentiatingModel",
     "Drawing",
     "ImportanceMethod",
     "InfluencingModel",
@@ -29,6 +39,7 @@ __all__ = [
     "Metric",
     "Model",
     "NoticedModel",
+    "ReplacingModel",
     "SplitMetric",
     "Study",
     "Task",

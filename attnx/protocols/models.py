@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from ..errors import PluginError
 from ..formulas.layers import Layers
-from ..types import Batch, Example, TaskData, Trace
+from ..types import Batch, Example, ExplainedOutput, GradientPoints, TaskData, Trace
 from .projections import AttentionProjection
 
 
@@ -183,6 +183,49 @@ class InfluencingModel(Model, Protocol):
 
         Returns:
             The influence [B, P, L]; that outside the mask is not used.
+        """
+        ...
+
+
+class DifferentiatingModel(Model, Protocol):
+    """A model that gives gradients at many points faster than by a pass for each; exactly as well.
+
+    It provides "fast-gradients".
+    """
+
+    def gradients_at(
+        self, trace: Trace, points: GradientPoints, output: ExplainedOutput
+    ) -> tuple[Tensor, Tensor]:
+        """Add up the gradients of an output at several points, with the weights of the points.
+
+        Args:
+            trace: a forward pass of this model.
+            points: the points of every example of the batch.
+            output: the number of every row that is differentiated, from logits [R, C] and rows [R].
+
+        Returns:
+            The sum of gradient·direction [B, L], and the sum of the gradients themselves [B, L, E].
+        """
+        ...
+
+
+class ReplacingModel(Model, Protocol):
+    """A model that replaces embeddings faster than by a whole pass for each input; exactly as well.
+
+    It provides "fast-replacement".
+    """
+
+    def replaced(self, trace: Trace, rows: Tensor, absent: Tensor, baseline: Tensor) -> Tensor:
+        """Replace the embeddings of some columns.
+
+        Args:
+            trace: a forward pass of this model.
+            rows: which examples [R]; one may occur several times.
+            absent: for each of them the columns that are replaced [R, L].
+            baseline: what replaces the embeddings of the batch [B, L, E].
+
+        Returns:
+            Logits [R, C].
         """
         ...
 

@@ -5,6 +5,7 @@ B examples, L columns, K alternatives, C classes, E embedding, H hidden; True on
 
 from .batches import Batch, Outputs, Trace
 from .examples import Example, TaskData
+from .gradient_points import ExplainedOutput, GradientPoints
 from .measures import (
     Axis,
     Conclusion,
@@ -36,8 +37,10 @@ __all__ = [
     "DrawingData",
     "Evidence",
     "Example",
+    "ExplainedOutput",
     "Family",
     "Finding",
+    "GradientPoints",
     "Importance",
     "JointEvidence",
     "Measure",

@@ -1,12 +1,11 @@
 import torch
-from captum._utils.models.linear_model import SkLearnLinearRegression
 from torch import Tensor
 
 from attnx.formulas import Randomness
 from attnx.plugin import ImportanceMethod, Model, Trace
 
 from .options import KernelShapOptions
-from .subsets import Subsets, fitted_weights
+from .subsets import Subsets, subset_scores
 
 HELD = 1e6  # weight of the full and the empty subset; Captum's KernelShap uses it for infinity
 
@@ -17,8 +16,8 @@ class KernelShap(ImportanceMethod):
     A subset of s of the n units (words, image patches, ...) keeps their embeddings; the others get the
     baseline B. Sizes are drawn in proportion to the Shapley kernel (n − 1)/(s(n − s)). The full and the
     empty subset have a very large weight, so that the scores add up to p(X) − p(B) almost exactly.
-    Signed: positive scores support the class. Costs one forward pass per sample; with few samples the
-    scores are noisy.
+    Signed: positive scores support the class. Costs one forward pass per sample, less for LSTMs;
+    with few samples the scores are noisy.
     """
 
     def __init__(self, options: KernelShapOptions) -> None:
@@ -28,7 +27,7 @@ class KernelShap(ImportanceMethod):
         self.passes = options.samples
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
-        return fitted_weights(draw, SkLearnLinearRegression, model, trace, target, random, self.options)
+        return subset_scores(draw, "linear", 0.0, model, trace, target, random, self.options)
 
 
 def draw(by_unit: Tensor, by_subset: Tensor) -> Subsets:

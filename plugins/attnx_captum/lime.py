@@ -1,13 +1,11 @@
 import torch
-from captum._utils.models.linear_model import SkLearnLasso, SkLearnLinearRegression, SkLearnRidge
-from captum._utils.models.model import Model as Regression
 from torch import Tensor
 
 from attnx.formulas import Randomness
 from attnx.plugin import ImportanceMethod, Model, Trace
 
 from .options import LimeOptions
-from .subsets import Subsets, fitted_weights
+from .subsets import Subsets, subset_scores
 
 
 class Lime(ImportanceMethod):
@@ -16,7 +14,8 @@ class Lime(ImportanceMethod):
     Each subset keeps a unit (a word, an image patch, ...) with probability ½; the others get the
     baseline. A subset has the weight exp(−d²/2·width²), where d = 1 − √(kept/n) is its cosine distance to
     the full example. The only unit of an example gets p minus p without it. Signed: positive scores
-    support the class. Costs one forward pass per sample; with few samples the scores are noisy.
+    support the class. Costs one forward pass per sample, less
+    for LSTMs; with few samples the scores are noisy.
     """
 
     def __init__(self, options: LimeOptions) -> None:
@@ -26,18 +25,10 @@ class Lime(ImportanceMethod):
         self.passes = options.samples
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
-        return fitted_weights(self._draw, self._regression, model, trace, target, random, self.options)
+        fit = self.options.regression, self.options.penalty
+        return subset_scores(self._draw, *fit, model, trace, target, random, self.options)
 
     def _draw(self, by_unit: Tensor, by_subset: Tensor) -> Subsets:
         present = (by_unit < 0.5).float()  # [S, n]
         distance = 1 - present.mean(1).sqrt()  # [S]
         return Subsets(present, torch.exp(-(distance**2) / (2 * self.options.width**2)))
-
-    def _regression(self) -> Regression:
-        match self.options.regression:
-            case "ridge":
-                return SkLearnRidge(alpha=self.options.penalty)
-            case "lasso":
-                return SkLearnLasso(alpha=self.options.penalty)
-            case "linear":
-                return SkLearnLinearRegression()

@@ -5,7 +5,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from attnx.formulas import class_output, mean_embedding, passes_at_once
+from attnx.formulas import class_output, mean_embedding
 from attnx.plugin import Model, Trace
 
 
@@ -45,12 +45,6 @@ class Output:
     def explained(self, logits: Tensor, rows: Tensor) -> Tensor:
         """[R] the explained number of logits [R, C]."""
         return class_output(logits.double(), self.target[rows], self.of)
-
-
-def rows_per_pass(trace: Trace) -> int:
-    """Return how many rows of this batch's width run at a time: at least the batch."""
-    rows, columns = trace.batch.mask.shape
-    return max(rows, passes_at_once(columns))
 
 
 def baseline_of(trace: Trace, kind: Literal["zero", "mean"]) -> Tensor:

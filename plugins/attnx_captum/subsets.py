@@ -1,19 +1,22 @@
+"""Scores from random subsets of an example's units: a linear model of the output is fitted to them."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
-from captum import attr
-from captum._utils.models.model import Model as Regression
 from torch import Tensor
 
-from attnx.formulas import Randomness, passes_at_once
+from attnx.formulas import Randomness
 from attnx.plugin import Model, Trace
 
 from .options import SubsetOptions
 from .output import Output, baseline_of, values_by_unit
-from .presence import OneExample, Presence
+from .presence import Presence
+from .regression import Regression, fitted_weights
+
+TOGETHER = 4  # examples whose subsets go through the model together
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,56 +31,59 @@ class Subsets:
 Draw = Callable[[Tensor, Tensor], Subsets]
 
 
-def fitted_weights(
+def subset_scores(
     draw: Draw,
-    regression: Callable[[], Regression],
+    regression: Regression,
+    penalty: float,
     model: Model,
     trace: Trace,
     target: Tensor,
     random: Randomness,
     options: SubsetOptions,
 ) -> Tensor:
-    """Return [B, L] the weights of a linear model of the output, fitted by Captum for each example.
+    """Return [B, L] the weights of a linear model of the output, fitted for each example.
 
-    The draws depend on the example only; Captum's own would depend on all earlier draws.
+    The draws depend on the example only.
     """
-    output = Output(model, trace, target, options.of)
-    presence = Presence(output, trace, baseline_of(trace, options.baseline))
+    presence = Presence(Output(model, trace, target, options.of), trace, baseline_of(trace, options.baseline))
     values = torch.zeros_like(trace.attention)  # [B, L]
-    for row in range(len(trace.batch)):
-        example = OneExample(presence, row)
-        if len(example.columns) == 1:  # nothing to fit: the unit causes the whole change
-            with_it, without_it = example(torch.eye(2, 1, device=values.device))
-            values[row, example.columns] = (with_it - without_it).to(values)
-        elif len(example.columns) > 1:
-            subsets = _drawn(draw, example, random, options)
-            values[row, example.columns] = _fitted(regression(), example, subsets).to(values)
+    for rows in trace.batch.lengths.argsort(stable=True).split(TOGETHER):
+        drawn = [_drawn(draw, trace, row, random, options) for row in rows.tolist()]
+        at = torch.cat([row.expand(len(subsets.present)) for row, subsets in zip(rows, drawn, strict=True)])
+        absent = torch.cat(
+            [_absent(trace.batch.mask[row], subsets) for row, subsets in zip(rows, drawn, strict=True)]
+        )
+        outputs = presence(at, absent).split([len(subsets.present) for subsets in drawn])
+        for row, subsets, found in zip(rows, drawn, outputs, strict=True):
+            units = trace.batch.mask[row].nonzero()[:, 0]
+            if len(units) == 1:  # nothing to fit: the unit causes the whole change
+                values[row, units] = (found[0] - found[1]).to(values)
+            elif len(units) > 1:
+                values[row, units] = _fitted(subsets, found, regression, penalty).to(values)
     return values_by_unit(values, trace, options.absolute)
 
 
-def _drawn(draw: Draw, example: OneExample, random: Randomness, options: SubsetOptions) -> Subsets:
-    size = max(options.samples, 2 * len(example.columns) + 2)
+def _drawn(draw: Draw, trace: Trace, row: int, random: Randomness, options: SubsetOptions) -> Subsets:
+    batch = trace.batch.take(torch.tensor([row], device=trace.batch.mask.device))
+    units = batch.mask[0].nonzero()[:, 0]
+    if len(units) < 2:  # with the unit, and without it
+        return Subsets(torch.eye(2, len(units), device=units.device), torch.ones(2, device=units.device))
+    size = max(options.samples, 2 * len(units) + 2)
     own = random.to(f"seed {options.seed}")
-    u = own.uniform(example.batch, 2 * size)[0][:, example.columns]  # [2S, n]
+    u = own.uniform(batch, 2 * size)[0][:, units]  # [2S, n]
     return draw(u[:size], u[size:, 0])
 
 
-def _fitted(regression: Regression, example: OneExample, subsets: Subsets) -> Tensor:
+def _absent(mask: Tensor, subsets: Subsets) -> Tensor:
+    """[S, L] which columns of an example with units on a mask [L] are absent."""
+    absent = torch.zeros(len(subsets.present), len(mask), dtype=torch.bool, device=mask.device)
+    absent[:, mask] = subsets.present == 0
+    return absent
+
+
+def _fitted(subsets: Subsets, outputs: Tensor, regression: Regression, penalty: float) -> Tensor:
     """[n] the weights of the units."""
-    present, weights = iter(subsets.present.split(1)), iter(subsets.weights.split(1))
-    lime = attr.LimeBase(
-        example,
-        regression,
-        similarity_func=lambda *_, **__: next(weights),
-        perturb_func=lambda *_, **__: next(present),
-        perturb_interpretable_space=True,
-        from_interp_rep_transform=lambda subset, *_, **__: subset,
-        to_interp_rep_transform=None,
+    present, y, counts = (
+        tensor.double().cpu().numpy() for tensor in (subsets.present, outputs, subsets.weights)
     )
-    with torch.random.fork_rng(devices=[]):  # the loader of Captum's regression takes a random number
-        fitted: Tensor = lime.attribute(
-            torch.ones_like(subsets.present[:1]),
-            n_samples=len(subsets.present),
-            perturbations_per_eval=passes_at_once(example.batch.mask.shape[1]),
-        )
-    return fitted.flatten()
+    return torch.from_numpy(fitted_weights(present, y, counts, regression, penalty))

@@ -18,19 +18,18 @@ forward and D = 1 reads backward: its columns are in reverse order.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from attnx.formulas import Scorer, similar_lengths
 from attnx.plugin import AttentionProjection, Trace
 
 from .encoders import Bidirectional, inside
+from .lstm_cells import Cells, Reader, read_states
 
 MOST = 2**25  # scores and shares held at once: the square of a long text does not fit into memory
-ROWS = 1280  # states that advance together: enough to keep the processor busy, few enough for its cache
+ROWS = 1024  # states that advance together: enough to keep the processor busy, few enough for its cache
 
 
 @torch.no_grad()
@@ -45,7 +44,7 @@ def logits_without_each(
     """Logits [B, L, C] with each column deleted in turn, equal to those of a forward pass without it."""
     batch = trace.batch
     logits = trace.logits.new_zeros(*batch.mask.shape, decoder.out_features)
-    cells = _Cells.of(encoder)
+    cells = Cells.of(encoder)
     for rows in similar_lengths(batch.lengths, ROWS):
         n = int(batch.lengths[rows].max())
         if n == 0:
@@ -55,7 +54,7 @@ def logits_without_each(
         vectors, hidden = (
             both[rows, :n].transpose(0, 1).contiguous() for both in (trace.embeddings, trace.hidden)
         )  # [n, G, E], [n, G, H]
-        reader = _Reader.of(scorer, decoder, None if query is None else query[rows])
+        reader = Reader.of(scorer, decoder, None if query is None else query[rows])
         inputs, unchanged, units = cells.inputs(vectors, padding), reader.unchanged(hidden), _either_way(mask)
         for some in _blocks(units, inputs[0, :, :, 0].numel() * (1 + decoder.out_features)):
             scores, shares = _advance(cells, inputs, reader, unchanged, units, some)
@@ -80,117 +79,8 @@ def _either_way(mask: Tensor) -> range:
     return range(edge, mask.shape[1] - edge)
 
 
-def _stack(ahead: Tensor, back: Tensor) -> Tensor:
-    """[D, n, ...] in the order of reading, from columns [n, ...] in the order of the text."""
-    return torch.stack([ahead, back.flip(0)])
-
-
-@dataclass(frozen=True, slots=True)
-class _Cells:
-    """An LSTM cell for each direction, with each tanh(x) written as 2σ(2x) − 1: cheaper on a CPU.
-
-    They keep 2c and h/2 instead of c and h, and the factors of 2 are included in their weights.
-    """
-
-    input_weight: Tensor  # [D, E, 4H], gates i, f, g, o
-    bias: Tensor  # [D, 1, 4H]
-    recurrent: Tensor  # [D, H, 4H]
-
-    @classmethod
-    def of(cls, encoder: Bidirectional) -> _Cells:
-        ahead, back = (dict(layer.named_parameters()) for layer in (encoder.ahead, encoder.back))
-        weights = {name: torch.stack([ahead[name], back[name]]) for name in ahead}
-        hidden = weights["weight_hh_l0"].shape[-1]
-        twice_g = weights["weight_hh_l0"].new_ones(4 * hidden)
-        twice_g[2 * hidden : 3 * hidden] = 2.0
-        return cls(
-            input_weight=weights["weight_ih_l0"].mT * twice_g,
-            bias=(weights["bias_ih_l0"] + weights["bias_hh_l0"])[:, None] * twice_g,
-            recurrent=weights["weight_hh_l0"].mT * 2 * twice_g,
-        )
-
-    def only(self, way: slice) -> _Cells:
-        """The cell of one direction."""
-        return _Cells(self.input_weight[way], self.bias[way], self.recurrent[way])
-
-    @property
-    def size(self) -> int:
-        return self.recurrent.shape[1]
-
-    def inputs(self, vectors: Tensor, padding: Tensor) -> Tensor:
-        """Return what each column adds to the gates, [D, n, G, 4H].
-
-        Padding closes the input gate, so the backward LSTM reaches the last word with an empty state.
-        """
-        read = _stack(vectors, vectors)  # [D, n, G, E]
-        x = torch.baddbmm(self.bias, read.flatten(1, 2), self.input_weight).unflatten(1, padding.shape[:2])
-        x[..., : self.size].masked_fill_(_stack(padding, padding), -torch.inf)
-        return x
-
-    def step(self, x: Tensor, h: Tensor, c: Tensor, scratch: Tensor) -> None:
-        """Read one column [D, G, 4H] into states [D, R, G, H] in place; the gates fill `scratch`."""
-        gates = scratch[: 4 * h.numel()].view(*h.shape[:3], -1)  # [D, R, G, 4H] without holes
-        entering = gates.copy_(x[:, None]).flatten(1, 2)  # [D, R·G, 4H]
-        torch.baddbmm(entering, h.flatten(1, 2), self.recurrent, out=entering)
-        i, f, g, o = gates.sigmoid_().chunk(4, -1)
-        c.mul_(f).addcmul_(i, g, value=4).sub_(i, alpha=2)  # 2c ← f·2c + 2·i·(2g − 1)
-        torch.sigmoid(c, out=h)
-        h.sub_(0.5).mul_(o)  # h/2 ← o·tanh(c)/2
-
-
-@dataclass(frozen=True, slots=True)
-class _Reader:
-    """Everything that is read from a hidden state: its features for the scorer and its share of the logits.
-
-    Both are affine in the state, so they are sums of what each direction's half of it contributes.
-    """
-
-    scorer: Scorer
-    features: int  # F
-    weights: Tensor  # [D, H/2, F + C], or [D, G, H/2, F + C] where it depends on the example
-    bias: Tensor  # [F + C] or [G, F + C]
-    offset: Tensor  # [C] or [G, 1, C] what the logits are without any state
-
-    @classmethod
-    def of(cls, scorer: Scorer, decoder: nn.Linear, query: Tensor | None) -> _Reader:
-        weight, bias = scorer.affine(query)  # [F, H] or [G, F, H]
-        hidden = weight.shape[-1]
-        of_state = decoder.weight[:, :hidden]  # [C, H]
-        both = torch.cat([weight, of_state.expand(*weight.shape[:-2], -1, -1)], -2)  # [F + C, H]
-        offset: Tensor = decoder.bias
-        if query is not None:
-            offset = (offset + query @ decoder.weight[:, hidden:].T)[:, None]
-        return cls(
-            scorer=scorer,
-            features=weight.shape[-2],
-            weights=torch.stack(both.mT.chunk(2, -2)),
-            bias=F.pad(bias, (0, decoder.out_features)),
-            offset=offset,
-        )
-
-    def only(self, way: slice) -> _Reader:
-        """What is read of one direction."""
-        return replace(self, weights=self.weights[way])
-
-    def unchanged(self, hidden: Tensor) -> Tensor:
-        """What the other direction of states [n, G, H] contributes, with the bias: [D, n, G, F + C]."""
-        ahead, back = hidden.chunk(2, -1)
-        return _stack(_apply(back, self.weights[1]) + self.bias, _apply(ahead, self.weights[0]) + self.bias)
-
-    def split(self, read: Tensor) -> tuple[Tensor, Tensor]:
-        """Scores [...] and shares of the logits [..., C] from what was read, [..., F + C]."""
-        return self.scorer.head(read[..., : self.features]), read[..., self.features :]
-
-
-def _apply(states: Tensor, weights: Tensor) -> Tensor:
-    """States [..., R, G, H] times weights [..., H, F] or [..., G, H, F]."""
-    if weights.ndim == states.ndim - 1:
-        return (states.flatten(-3, -2) @ weights).unflatten(-2, states.shape[-3:-1])
-    return torch.einsum("...rgh,...ghf->...rgf", states, weights)
-
-
 def _advance(
-    cells: _Cells, inputs: Tensor, reader: _Reader, unchanged: Tensor, units: range, some: range
+    cells: Cells, inputs: Tensor, reader: Reader, unchanged: Tensor, units: range, some: range
 ) -> tuple[Tensor, Tensor]:
     """Return scores [D, n, K, G] and shares of the logits [D, n, K, G, C] at column t without i, by (t, i).
 
@@ -209,7 +99,7 @@ def _advance(
 
 
 def _advance_alike(
-    cells: _Cells, inputs: Tensor, reader: _Reader, unchanged: Tensor, stop: int, some: range
+    cells: Cells, inputs: Tensor, reader: Reader, unchanged: Tensor, stop: int, some: range
 ) -> tuple[Tensor, Tensor]:
     """Do the same for directions that delete the same columns, each in its own order of reading.
 
@@ -231,7 +121,7 @@ def _advance_alike(
             state[:, :, row + 1] = state[:, :, row]
             state[:, :, row] = whole
         if row:
-            read = _apply(h[:, :row], weights).add_(unchanged[:, t, None])
+            read = read_states(h[:, :row], weights).add_(unchanged[:, t, None])
             scores[:, t, :row], shares[:, t, :row] = reader.split(read)
     return scores, shares
 

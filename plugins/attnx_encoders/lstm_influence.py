@@ -22,7 +22,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from attnx.formulas import similar_lengths
+from attnx.formulas import product, similar_lengths
 
 from .encoders import Bidirectional, inside, mirror_columns
 
@@ -88,7 +88,6 @@ def _walk_back(layer: nn.Module, x: Tensor, h: Tensor, seeds: Tensor) -> _Gradie
     own = x.new_empty(n, texts, of_inputs.shape[1])
     dh, dc = x.new_empty(n, texts, hidden), x.new_zeros(n, texts, hidden)  # [P, G, H]
     gates = x.new_empty(n, texts, 4 * hidden)
-    words = x.new_empty(n * texts, of_inputs.shape[1])
     for t in reversed(range(n)):
         dh[t] = seeds[t]
         dh_t, dc_t, d_gates = dh[t:], dc[t:], gates[t:]
@@ -99,10 +98,10 @@ def _walk_back(layer: nn.Module, x: Tensor, h: Tensor, seeds: Tensor) -> _Gradie
             strict=True,
         ):
             torch.mul(gradient, slope[t], out=part)
-        d_words = torch.mm(d_gates.flatten(0, 1), of_inputs, out=words[: (n - t) * texts])
+        d_words = product(d_gates.flatten(0, 1), of_inputs.mT)
         sizes[t, t:] = _norm(d_words).view(n - t, texts)
         own[t] = d_words[:texts]
-        torch.mm(d_gates.flatten(0, 1), of_states, out=dh_t.flatten(0, 1))
+        dh_t.flatten(0, 1).copy_(product(d_gates.flatten(0, 1), of_states.mT))
         dc_t.mul_(slopes.forget[t])
     return _Gradients(sizes.permute(2, 1, 0), own.transpose(0, 1))
 

@@ -3,6 +3,7 @@
 from attnx.plugin import Card, hookimpl
 
 MEISTER = 'Meister, Lazov, Augenstein and Cotterell, "Is Sparse Attention more Interpretable?", ACL 2021'
+SMILKOV = 'Smilkov et al., "SmoothGrad: removing noise by adding noise", 2017'
 JAIN = 'Jain and Wallace, "Attention is not Explanation", NAACL 2019'
 SERRANO = 'Serrano and Smith, "Is Attention Interpretable?", ACL 2019'
 
@@ -13,6 +14,8 @@ def attnx_importances() -> list[Card]:
     return [
         Card("gradient", "attnx_gradient.gradient:Gradient",
              options="attnx_gradient.options:GradientOptions", citation=MEISTER),
+        Card("smoothgrad", "attnx_gradient.smoothgrad:SmoothGrad",
+             options="attnx_gradient.options:SmoothGradOptions", citation=SMILKOV),
         Card("gradient-hidden", "attnx_gradient.hidden_gradient:HiddenGradient",
              options="attnx_gradient.options:GradientOptions"),
         Card("gradient-jw", "attnx_gradient.gradient_jw:GradientJw", citation=JAIN),

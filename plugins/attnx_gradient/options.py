@@ -32,6 +32,18 @@ class GradientOptions(Options):
         return "linear" if self.reduce == "signed" and not self.normalise and self.of != "loss" else "read"
 
 
+class SmoothGradOptions(GradientOptions):
+    """Options of `smoothgrad`: those of `gradient`, and the noise."""
+
+    samples: int = Field(20, ge=1, description="noisy copies of the embeddings per example")
+    noise: float = Field(
+        0.1,
+        ge=0,
+        description="standard deviation of the noise, relative to the root mean square of the embeddings",
+    )
+    seed: int = Field(0, ge=0, description="seed of the noise")
+
+
 class AttentionGradientOptions(Options):
     """Options of `attention-gradient` and `attention-x-gradient`."""
 

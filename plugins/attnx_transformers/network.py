@@ -10,6 +10,7 @@ from typing import Any, Self
 import torch
 from torch import Tensor, nn
 
+from attnx.formulas import fast_linear
 from attnx.plugin import Batch, Example, Source, TaskData, UsageError
 
 from .checkpoints import Checkpoint, quiet
@@ -210,7 +211,7 @@ class Network(nn.Module):
         return joined(found, packing.used)
 
     def _once(self, used: Tensor, kind: Tensor, vectors: Tensor, more: dict[str, Any]) -> Any:
-        with quiet():
+        with quiet(), fast_linear():
             return self._call(vectors, **self._more(used, kind), **more)
 
     def _more(self, used: Tensor, kind: Tensor) -> dict[str, Tensor]:

@@ -102,8 +102,10 @@ def test_gradient_shap(make: str, monkeypatch: pytest.MonkeyPatch) -> None:
     method = GradientShap(GradientShapOptions(samples=4))
     for alone, found in each(make, method):
         total = torch.zeros_like(alone.x)
-        for number in range(4):
-            alpha, baseline = method.draw(alone.trace, OWN, number)
+        points = method.points(alone.trace, OWN)
+        for number, share in enumerate(points.share):
+            away = points.directions(torch.tensor([number]), torch.tensor([0]))
+            alpha, baseline = 1 - share, alone.x - away
             with monkeypatch.context() as patch:
                 patch.setattr(np.random, "uniform", lambda *_, drawn=alpha: drawn.double().numpy())
                 total += attr.GradientShap(alone.p).attribute(alone.x, baseline, n_samples=1)
@@ -174,10 +176,11 @@ def test_subsets_follow_the_shapley_kernel() -> None:
 def test_baselines_of_gradient_shap_are_drawn_around_the_baseline() -> None:
     model, data = MODELS["bilstm"]()
     trace: Trace = explain(model, data.test, InputXGradient(OutputOptions()))[0]
-    method = GradientShap(GradientShapOptions(spread=0.5))
-    draws = [method.draw(trace, OWN, number) for number in range(300)]
-    alphas = torch.stack([alpha for alpha, _ in draws])  # [300, B]
-    baselines = torch.stack([baseline for _, baseline in draws])  # [300, B, L, E]
+    method = GradientShap(GradientShapOptions(spread=0.5, samples=300))
+    points = method.points(trace, OWN)
+    alphas, rows = 1 - points.share, torch.arange(len(trace.batch))  # [300, B]
+    away = torch.stack([points.directions(torch.full_like(rows, number), rows) for number in range(300)])
+    baselines = trace.embeddings - away  # [300, B, L, E]
     mask = trace.batch.mask
     assert (baselines[:, ~mask] == trace.embeddings[~mask]).all()
     for row, units in enumerate(mask):

@@ -72,6 +72,8 @@ _PASSES: dict[str, Callable[..., int]] = {
     "reattend": lambda _, attention: attention[..., 0].numel(),
     "influence": lambda trace: len(trace.batch),
     "without_each": lambda trace: int(trace.batch.mask.sum()),
+    "gradients_at": lambda trace, points, _: len(trace.batch) * points.count,
+    "replaced": lambda _, rows, *__: len(rows),
 }
 
 

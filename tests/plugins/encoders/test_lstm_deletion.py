@@ -8,46 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from random_examples import PROJECTIONS, texts
 from text_building import SCORERS, build, read
 
-from attnx.plugin import Example, TaskData
+from attnx.plugin import TaskData
 from attnx.run.evaluation_mode import evaluating
 from attnx_encoders import lstm_deletion
-from attnx_projections.entmax import Entmax
-from attnx_projections.gumbel_softmax import GumbelSoftmax
-from attnx_projections.hard import Hard
-from attnx_projections.options import EntmaxOptions, GumbelSoftmaxOptions, SoftmaxOptions
-from attnx_projections.softmax import Softmax
-from attnx_projections.sparsemax import Sparsemax
-from attnx_projections.spherical import Spherical
-from attnx_projections.uniform import Uniform
 
 TOLERANCE = 1e-5
-WORDS = [f"w{i}" for i in range(60)]
-PROJECTIONS = {
-    "softmax": Softmax(SoftmaxOptions()),
-    "sparsemax": Sparsemax(),
-    "entmax": Entmax(EntmaxOptions()),
-    "spherical": Spherical(),
-    "hard": Hard(),
-    "gumbel-softmax": GumbelSoftmax(GumbelSoftmaxOptions(draws=3)),
-    "uniform": Uniform(),
-}
-
-
-def texts(lengths: list[int], seed: int = 0, query: bool = False) -> TaskData:
-    """Random texts of these lengths in three classes."""
-    rng = np.random.default_rng(seed)
-    examples = tuple(
-        Example(
-            str(i),
-            tuple(rng.choice(WORDS, size=n)),
-            i % 3,
-            query=tuple(rng.choice(WORDS, size=1 + i % 4)) if query else None,
-        )
-        for i, n in enumerate(lengths)
-    )
-    return TaskData(train=examples, dev=examples, test=examples, label_names=("a", "b", "c"))
 
 
 def assert_equals_reading_anew(model: Any, data: TaskData) -> None:

@@ -1,0 +1,122 @@
+"""Matrix products with weights, by the library that is faster on this processor.
+
+torch multiplies matrices with MKL, which uses half of the width of AVX-512 on processors of AMD; oneDNN,
+which torch has as well, uses all of it. Both round differently, in the last digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+from torch.overrides import TorchFunctionMode
+
+FEWEST = 2**16  # multiplications of a product: of fewer, the call itself is most of it
+
+
+def product(x: Tensor, weight: Tensor, add: Tensor | None = None) -> Tensor:
+    """Multiply rows with a matrix, without recording gradients.
+
+    Args:
+        x: rows [..., K].
+        weight: the matrix [N, K].
+        add: what is added to the result [..., N], or None.
+
+    Returns:
+        x·weightᵀ + add [..., N].
+    """
+    if not _faster(x, weight):
+        if add is not None and x.ndim == 2:
+            return torch.addmm(add, x, weight.mT)
+        made = x @ weight.mT
+        return made if add is None else made.add_(add)
+    op = torch.ops.mkldnn._linear_pointwise
+    if add is None:
+        found: Tensor = op(x.contiguous(), weight, None, "none", [], "")
+    else:
+        found = op.binary(x.contiguous(), add.contiguous(), weight, None, "add")
+    return found
+
+
+@contextmanager
+def fast_linear() -> Iterator[None]:
+    """Let linear layers whose weights need no gradient use the faster library, inside this context.
+
+    Yields:
+        Nothing.
+    """
+    if not _available():
+        yield
+        return
+    with _FastLinear():
+        yield
+
+
+class _FastLinear(TorchFunctionMode):
+    """Every call of a linear layer, whatever module makes it."""
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Sequence[type],
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        given = dict(kwargs or {})
+        if func is F.linear and len(args) >= 2 and not given.keys() - {"bias"}:
+            x, weight = args[:2]
+            bias = args[2] if len(args) > 2 else given.get("bias")
+            learned = weight.requires_grad or (bias is not None and bias.requires_grad)
+            if not learned and _faster(x, weight):
+                return _Linear.apply(x, weight, bias)  # type: ignore[no-untyped-call]
+        return func(*args, **given)
+
+
+class _Linear(torch.autograd.Function):
+    """x·Wᵀ + b with a gradient for x alone."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        ctx.save_for_backward(weight)
+        found: Tensor = torch.ops.mkldnn._linear_pointwise(x.contiguous(), weight, bias, "none", [], "")
+        return found
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
+        (weight,) = ctx.saved_tensors
+        return product(gradient, weight.mT), None, None
+
+
+def _faster(x: Tensor, weight: Tensor) -> bool:
+    """Whether oneDNN takes this product, and is faster at it."""
+    return (
+        x.dtype == weight.dtype == torch.float32
+        and x.device.type == weight.device.type == "cpu"
+        and type(x) in (Tensor, torch.nn.Parameter)
+        and weight.ndim == 2
+        and x.ndim >= 2
+        and x.numel() * len(weight) >= FEWEST
+        and _available()
+    )
+
+
+@cache
+def _available() -> bool:
+    """Whether this is a processor on which MKL is slower, and torch has the other library."""
+    try:
+        vendor = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:  # not Linux
+        return False
+    return (
+        "AuthenticAMD" in vendor
+        and torch.backends.mkl.is_available()
+        and torch.backends.mkldnn.is_available()
+        and torch.backends.cpu.get_cpu_capability() == "AVX512"
+        and hasattr(torch.ops.mkldnn, "_linear_pointwise")
+    )

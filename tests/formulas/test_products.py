@@ -1,0 +1,78 @@
+"""Products by either library are the same product, with the same gradients."""
+
+import pytest
+import torch
+from torch import nn
+
+from attnx.formulas import fast_linear, product, products
+
+
+@pytest.fixture(params=["as it is", "other library"])
+def library(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The library that this processor gets, and oneDNN wherever torch has it."""
+    if request.param == "other library":
+        if not hasattr(torch.ops.mkldnn, "_linear_pointwise") or not torch.backends.mkldnn.is_available():
+            pytest.skip("torch has no oneDNN")
+        monkeypatch.setattr(products, "_available", lambda: True)
+        monkeypatch.setattr(products, "FEWEST", 1)
+    return str(request.param)
+
+
+@pytest.mark.parametrize("shape", [(7, 12), (3, 5, 12), (200, 12)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("added", [False, True])
+def test_a_product_is_the_product(
+    library: str, shape: tuple[int, ...], dtype: torch.dtype, added: bool
+) -> None:
+    generator = torch.Generator().manual_seed(0)
+    x, weight = (torch.randn(size, generator=generator, dtype=dtype) for size in (shape, (9, 12)))
+    add = torch.randn(*shape[:-1], 9, generator=generator, dtype=dtype) if added else None
+    expected = x.double() @ weight.double().T + (0 if add is None else add.double())
+    for given in (weight, weight.T.contiguous().T):
+        found = product(x, given, add)
+        assert found.dtype == dtype
+        torch.testing.assert_close(found.double(), expected, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(
+        product(x[..., ::2], weight[:, ::2]).double(), x[..., ::2].double() @ weight[:, ::2].double().T,
+        atol=1e-5, rtol=1e-5,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_linear_layers_keep_their_outputs_and_gradients(library: str, bias: bool) -> None:
+    torch.manual_seed(0)
+    layers = nn.Sequential(nn.Linear(20, 30, bias=bias), nn.Tanh(), nn.Linear(30, 5, bias=bias))
+    layers.requires_grad_(False)
+    x = torch.randn(6, 4, 20, requires_grad=True)
+
+    def passed() -> tuple[torch.Tensor, torch.Tensor]:
+        y = layers(x)
+        return y.detach(), torch.autograd.grad(y.square().sum(), x)[0]
+
+    expected = passed()
+    with fast_linear():
+        found = passed()
+    for ours, theirs in zip(found, expected, strict=True):
+        torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-4)
+
+
+def test_layers_that_learn_get_gradients_of_their_weights(library: str) -> None:
+    torch.manual_seed(0)
+    layer, x = nn.Linear(20, 30), torch.randn(6, 20)
+    layer(x).square().sum().backward()
+    expected = layer.weight.grad.clone()  # type: ignore[union-attr]
+    layer.zero_grad()
+    with fast_linear():
+        layer(x).square().sum().backward()
+    torch.testing.assert_close(layer.weight.grad, expected)
+
+
+def test_only_processors_on_which_it_is_faster_get_the_other_library(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    products._available.cache_clear()
+    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: "AVX2")
+    try:
+        assert not products._available()
+    finally:
+        products._available.cache_clear()
