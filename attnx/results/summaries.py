@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..types import Axis, TaskData
+from .classification_scores import accuracy, macro_f1, roc_auc
 from .judgement.constant_answer import most_frequent_label
 from .observations import Key, Measurement, SeedResult
 from .report import Curve, MethodCost, Quality, Summary
@@ -181,8 +182,6 @@ def _course(result: SeedResult, own: str) -> list[Curve]:
 
 def quality(results: Sequence[SeedResult], data: TaskData) -> tuple[Quality, ...]:
     """Accuracy, F1 and the best constant answer on test, for every seed."""
-    from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
-
     most_frequent = most_frequent_label(data, results[0].observation.labels)
     rows = []
     for result in results:
@@ -192,9 +191,9 @@ def quality(results: Sequence[SeedResult], data: TaskData) -> tuple[Quality, ...
         rows.append(
             Quality(
                 seed=result.seed,
-                accuracy=accuracy_score(observed.labels, observed.predicted),
-                f1=f1_score(observed.labels, observed.predicted, average="macro", zero_division=0),
-                roc_auc=roc_auc_score(observed.labels, margin) if binary else None,
+                accuracy=accuracy(observed.labels, observed.predicted),
+                f1=macro_f1(observed.labels, observed.predicted),
+                roc_auc=roc_auc(observed.labels == 1, margin) if binary else None,
                 majority=float((observed.labels == most_frequent).mean()),
                 epochs=max((epoch.epoch for epoch in result.record.course), default=0),
                 best_epoch=result.record.best_epoch,

@@ -49,9 +49,15 @@ class GlobalState:
         """Make the process what it was when this was read."""
         torch.set_default_dtype(self.default_dtype)
         torch.set_grad_enabled(self.gradients)
-        torch.use_deterministic_algorithms(
-            self.deterministic_algorithms, warn_only=self.deterministic_warnings
+        flags = (
+            torch.are_deterministic_algorithms_enabled(),
+            torch.is_deterministic_algorithms_warn_only_enabled(),
         )
+        if flags != (self.deterministic_algorithms, self.deterministic_warnings):
+            # Setting them loads torch's compiler, a second that a run without a change is spared.
+            torch.use_deterministic_algorithms(
+                self.deterministic_algorithms, warn_only=self.deterministic_warnings
+            )
         torch.set_float32_matmul_precision(self.matmul_precision)
         torch.backends.mkldnn.enabled = self.mkldnn  # type: ignore[assignment]
         if torch.get_num_threads() != self.threads:

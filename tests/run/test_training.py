@@ -142,7 +142,7 @@ def test_weight_decay_spares_attention_parameters():
         return torch.optim.SGD(groups, lr=1e-9)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("torch.optim.Adam", spy)
+        patch.setattr("attnx.run.training.loop.Adam", spy)
         model = ToyModel()
         run(model, epochs=1, weight_decay=0.5)
     decay = {id(p): group["weight_decay"] for group in optimised["groups"] for p in group["params"]}

@@ -23,6 +23,7 @@ from ..evaluation_mode import evaluating
 from ..measuring.attribution import Named, trace_of
 from ..measuring.metric_calls import answer_of, attention_evidence
 from ..measuring.splits import Split, batches, shuffled
+from .adam import Adam
 from .checkpoints import Checkpoint, TrainingHistory, TrainingState
 from .precision import Precision
 
@@ -212,7 +213,7 @@ def _optimizer(model: Model, training: Training) -> torch.optim.Optimizer:
             "weight_decay": training.weight_decay,
         },
     ]
-    return torch.optim.Adam(
+    return Adam(
         [group for group in groups if group["params"]], lr=training.learning_rate, amsgrad=True, fused=True
     )
 
