@@ -10,7 +10,14 @@ from typing import Any
 
 import pytest
 
-for variable in ("ATTNX_DATA", "ATTNX_HOME", "ATTNX_OFFLINE", "ATTNX_REGISTRY", "ATTNX_WITHOUT"):
+for variable in (
+    "ATTNX_DATA",
+    "ATTNX_HOME",
+    "ATTNX_KEEP_GB",
+    "ATTNX_OFFLINE",
+    "ATTNX_REGISTRY",
+    "ATTNX_WITHOUT",
+):
     os.environ.pop(variable, None)
 
 THREADS = os.environ.get("OMP_NUM_THREADS", "1")  # of this process and of those that it starts

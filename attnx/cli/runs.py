@@ -160,6 +160,43 @@ def weights(
         print_weights(rows)
 
 
+@runs_app.command(epilog="Examples: attnx runs kept; attnx runs kept --delete --older-than 30d")
+def kept(
+    delete: Annotated[bool, typer.Option("--delete", help="Delete what is kept.")] = False,
+    older_than: OlderThan = None,
+    dry_run: DryRun = False,
+    json: AsJson = False,
+) -> None:
+    """List, or delete, what is kept to be read instead of computed again.
+
+    These are importances, and the hidden states of frozen encoders. They are deleted by themselves, those
+    not used for longest first, when they are more than ATTNX_KEEP_GB (4 by default; 0 keeps nothing).
+    Whatever is deleted is computed again when it is needed. AGE counts from when a file was last used.
+    """
+    from ..store.kept_tensors import ROOMS, list_kept
+    from ..store.pruning import parse_age
+    from ..views.terminal.runs import kept_json, print_kept
+
+    age, now = timedelta(0) if older_than is None else parse_age(older_than), datetime.now()
+    found = {room: [one for one in list_kept(room) if now - one.used >= age] for room in ROOMS}
+    if delete:
+        _delete_files([one.path for files in found.values() for one in files], dry_run)
+        return
+    rows = [(room, len(files), sum(one.size for one in files)) for room, files in found.items()]
+    if json:
+        sys.stdout.write(kept_json(rows))
+    else:
+        print_kept(rows)
+
+
+def _delete_files(files: "list[Path]", dry_run: bool) -> None:
+    size = sum(file.stat().st_size for file in files)
+    for file in () if dry_run else files:
+        file.unlink(missing_ok=True)
+    done = "would delete" if dry_run else "deleted"
+    print(f"{done} {len(files)} files, {size / 1e6:.1f} MB" if files else "Nothing to delete.")
+
+
 def _delete(folders: "dict[Path, None] | list[Path]", dry_run: bool) -> None:
     from ..disk import delete_folder
 

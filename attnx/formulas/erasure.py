@@ -115,3 +115,8 @@ def remembering(model: Model, batch: Batch) -> Iterator[Known]:
         yield known
     finally:
         _known.reset(token)
+
+
+def remembered() -> Known | None:
+    """The outputs that are kept while a batch is measured; None where nothing is."""
+    return _known.get()

@@ -29,6 +29,7 @@ from .disk_space import check_run_space
 from .global_state import import_components, standard_state
 from .measuring.attribution import Named
 from .measuring.drawing_data import collect_drawing_data
+from .measuring.kept_importances import with_kept_scores
 from .measuring.measurement import check_classes
 from .measuring.sample import SEED, draw_sample, expensive_metrics, observe_with_sample
 from .measuring.score_keeper import ScoreKeeper
@@ -54,8 +55,12 @@ def compute_report(
     into: Path | None = None,
     run_workers: RunWorkers | None = None,
     trainer: Trainer = train,
+    reuse: bool = True,
 ) -> Report:
-    """Load data, train or load models, measure and summarise: one report for all seeds."""
+    """Load data, train or load models, measure and summarise: one report for all seeds.
+
+    Importances that are kept from earlier runs are read if `reuse`.
+    """
     device = choose_device(plan.spec.device)
     import_components(plan.parts)
     clock = _Clock()
@@ -92,13 +97,14 @@ def compute_report(
             names[seed] = models.name(plan, seed)
         with clock("measuring"), errors_of(plan.model.title):
             split = Split(model, data.test, device)
+            kept = with_kept_scores(tests, plan, data, weights=hashes[seed], seed=seed, device=device)
             check_classes(model, split, data.label_names, plan.model.title)
             if not results:
                 announce_duration(tests, model, split, rows, len(plan.spec.seeds), progress)
             observation = observe_with_sample(
                 model,
                 split,
-                tests,
+                kept if reuse else tests,
                 rows,
                 seed=seed,
                 progress=progress,

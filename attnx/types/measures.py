@@ -43,6 +43,7 @@ class Importance:
         seconds: how long it took.
         passes: how many examples were sent through the model.
         on_cpu: whether it was computed on the CPU although the model is on another device.
+        reused: whether it was computed earlier and kept; seconds and passes are those of then.
     """
 
     method: str
@@ -51,6 +52,7 @@ class Importance:
     seconds: float = 0.0
     passes: int = 0
     on_cpu: bool = False
+    reused: bool = False
 
 
 @dataclass(frozen=True, slots=True)

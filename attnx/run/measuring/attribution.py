@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -19,6 +19,22 @@ from ...types import Batch, Importance, Trace
 from .output_checks import check_tensor
 
 
+class KeptScores(Protocol):
+    """Scores of one method for one model that were computed earlier, by batch."""
+
+    def find(self, label: str, trace: Trace, target: Tensor) -> Importance | None:
+        """The scores of a batch, if they are kept."""
+        ...
+
+    def outputs(self) -> dict[Any, Tensor]:
+        """What is known before the scores are computed."""
+        ...
+
+    def keep(self, trace: Trace, scores: Importance, before: dict[Any, Tensor]) -> None:
+        """Keep the scores of a batch."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Named:
     """A component that is ready to use, with its label in the report."""
@@ -26,6 +42,7 @@ class Named:
     label: str
     component: Any
     provider: str = ""  # its plugin with the version; empty for an object that the caller made
+    kept: KeptScores | None = None  # of an importance method whose scores are kept from run to run
 
     @classmethod
     def of(cls, part: Part) -> Named:
@@ -43,6 +60,18 @@ def trace_of(model: Model, batch: Batch) -> Trace:
 
 
 def attribute(named: Named, model: Model, trace: Trace, target: Tensor, seed: int = 0) -> Importance:
+    """The scores of one importance method, kept ones where there are some."""
+    if named.kept is None:
+        return _computed(named, model, trace, target, seed)
+    found = named.kept.find(named.label, trace, target)
+    if found is None:
+        before = named.kept.outputs()
+        found = _computed(named, model, trace, target, seed)
+        named.kept.keep(trace, found, before)
+    return found
+
+
+def _computed(named: Named, model: Model, trace: Trace, target: Tensor, seed: int) -> Importance:
     """Compute the scores of one importance method; gradients are on only if it declares to need them."""
     method: ImportanceMethod = named.component
     random = Randomness(seed).to(f"importance {named.label}")

@@ -111,7 +111,9 @@ def measure(
             for name, scores in importances.items():
                 traits[name].append(_traits(scores.values, batch.mask))
                 on_cpu |= {name} if scores.on_cpu else set()
-                costs[name] = costs[name].plus(scores.seconds, scores.passes, len(batch))
+                costs[name] = costs[name].plus(
+                    scores.seconds, scores.passes, len(batch), len(batch) if scores.reused else 0
+                )
             row_numbers.append(rows)
             logits.append(trace.logits.double().cpu())
             step(len(rows))

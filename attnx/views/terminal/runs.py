@@ -63,6 +63,18 @@ def weights_json(rows: Sequence[WeightsRow]) -> str:
     return json.dumps(found, indent=1) + "\n"
 
 
+def kept_json(rows: Sequence[tuple[str, int, int]]) -> str:
+    """What is kept as JSON text: rooms with their files and bytes."""
+    return json.dumps([{"what": what, "files": files, "bytes": size} for what, files, size in rows]) + "\n"
+
+
+def print_kept(rows: Sequence[tuple[str, int, int]], console: Console | None = None) -> None:
+    """Print what is kept: rooms with their files and bytes."""
+    console = console or screen()
+    cells = [[what, str(files), f"{size / 1e6:.1f}"] for what, files, size in rows]
+    print_table(console, ["kept"], ["files", "MB"], cells)
+
+
 def print_weights(rows: Sequence[WeightsRow], console: Console | None = None) -> None:
     """Print stored weights with the runs that use them."""
     console = console or screen()
