@@ -38,6 +38,7 @@ CAPABILITIES: Final = {
     "linear-decoder": "logits that are linear in attention",
     "deletion": "units that can be deleted one by one",
     "fast-deletion": "a fast path for deleting each unit in turn",
+    "frozen-states": "hidden states that training does not change",
     "fast-influence": "a fast path for the influence of every unit on every hidden state",
     "notices": "notes about the model for the report",
     "layers": "attention of several layers and heads",

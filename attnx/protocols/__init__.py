@@ -12,7 +12,15 @@ mask, True means that a position may be attended to.
 from .drawings import Drawing
 from .importances import ImportanceMethod
 from .metrics import Metric, SplitMetric
-from .models import ClassNamingModel, DeletingModel, InfluencingModel, LayeredModel, Model, NoticedModel
+from .models import (
+    ClassNamingModel,
+    DeletingModel,
+    FrozenModel,
+    InfluencingModel,
+    LayeredModel,
+    Model,
+    NoticedModel,
+)
 from .projections import AttentionProjection
 from .studies import Study
 from .tasks import Task
@@ -22,6 +30,7 @@ __all__ = [
     "ClassNamingModel",
     "DeletingModel",
     "Drawing",
+    "FrozenModel",
     "ImportanceMethod",
     "InfluencingModel",
     "LayeredModel",

@@ -77,6 +77,18 @@ def scores_name(plan: Plan, method: Part, source: Source, device: torch.device) 
     )
 
 
+def states_name(model: type, settings: str, device: torch.device) -> str:
+    """What the hidden states of a frozen model depend on in addition to its weights and what it reads."""
+    package = model.__module__.partition(".")[0]
+    return digest(
+        f"{model.__module__}.{model.__qualname__}",
+        settings,
+        canonical_json({name: code_hash(name) for name in ("attnx", package)}),
+        canonical_json(library_versions([model.__module__])),
+        _machine(device),
+    )
+
+
 def processor_settings() -> dict[str, str]:
     """What sums on the CPU are rounded by: the instructions torch uses, and what the user chose.
 

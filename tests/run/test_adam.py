@@ -10,7 +10,7 @@ import torch
 from attnx.run.training.adam import Adam
 
 
-def trained(optimiser: type[torch.optim.Optimizer], steps: int, **options: Any) -> dict[str, torch.Tensor]:
+def trained(optimiser: type[torch.optim.Adam], steps: int, **options: Any) -> dict[str, torch.Tensor]:
     torch.manual_seed(0)
     layer = torch.nn.Linear(5, 3)
     adam = optimiser(layer.parameters(), lr=0.1, amsgrad=True, weight_decay=0.1, **options)
