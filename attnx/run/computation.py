@@ -25,6 +25,7 @@ from ..store.weights import Weights, tensors_hash
 from ..types import DrawingData, TaskData
 from .data_cache import data_cache
 from .device import choose_device, environment
+from .device_memory import fitting
 from .disk_space import check_run_space
 from .global_state import import_components, standard_state
 from .measuring.attribution import Named
@@ -111,7 +112,9 @@ def compute_report(
                 label=f"seed {seed}: measuring",
                 title=plan.model.title,
                 keeper=ScoreKeeper(shown, deletes) if keep == "all" else None,
-                measure_split=run_workers.measure_split(plan, models, seed, name) if run_workers else None,
+                measure_split=run_workers.measure_split(plan, models, seed, name)
+                if run_workers
+                else fitting(model, device, seed=seed, title=plan.model.title),
             )
         results.append(SeedResult(seed, record, observation))
         if keep == "all" and len(results) == 1:
