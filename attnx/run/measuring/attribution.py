@@ -100,14 +100,15 @@ _PASSES: dict[str, Callable[..., int]] = {
 
 @dataclass
 class _Passes:
+    watch: Callable[[int, int], None] | None = None  # told the rows and columns of every pass
     count: int = 0
     depth: int = 0  # a method of the model may call another: only the outer one counts
 
 
 @contextmanager
-def counted_passes(model: Model) -> Iterator[_Passes]:
+def counted_passes(model: Model, watch: Callable[[int, int], None] | None = None) -> Iterator[_Passes]:
     """Count the examples that are sent through a model, without changing its class or its results."""
-    passes = _Passes()
+    passes = _Passes(watch)
     names = [name for name in _PASSES if hasattr(model, name)]
     before = {name: vars(model)[name] for name in names if name in vars(model)}
     for name in names:
@@ -122,11 +123,16 @@ def counted_passes(model: Model) -> Iterator[_Passes]:
 
 def _counted(method: Callable[..., Any], size: Callable[..., int], passes: _Passes) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
-        passes.count += 0 if passes.depth else size(*args, **kwargs)
+        rows = 0 if passes.depth else size(*args, **kwargs)
+        passes.count += rows
         passes.depth += 1
         try:
-            return method(*args, **kwargs)
+            result = method(*args, **kwargs)
         finally:
             passes.depth -= 1
+        if rows and passes.watch is not None:
+            batch: Batch = args[0] if isinstance(args[0], Batch) else args[0].batch
+            passes.watch(rows, batch.mask.shape[1])
+        return result
 
     return call

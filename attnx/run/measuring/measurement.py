@@ -21,6 +21,7 @@ from .attribution import Named, attribute, trace_of
 from .metric_calls import answer_of, attention_evidence
 from .output_checks import check_bounds, check_scores, check_tensor, check_trace
 from .partial_results import PartialResults
+from .pass_meter import metered, units_declared
 from .score_keeper import ScoreKeeper
 from .splits import Split, batches
 
@@ -51,9 +52,12 @@ def observe(
             results = measure_split(split, tests, keeper, step)
         else:
             corpus = Corpus(unit_counts=split.unit_counts)
-            results = measure(
-                model, batches(split), tests, corpus, step, seed=seed, keeper=keeper, title=title
-            )
+            methods = (*tests.explanations, *tests.references)
+            units = units_declared(methods, pairings(tests), split.unit_counts.numpy().astype(float))
+            with metered(model, split, units, step) as followed:
+                results = measure(
+                    model, batches(split), tests, corpus, followed, seed=seed, keeper=keeper, title=title
+                )
     return conclude(tests, results.in_order(), split)
 
 

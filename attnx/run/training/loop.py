@@ -25,6 +25,7 @@ from ..measuring.metric_calls import answer_of, attention_evidence
 from ..measuring.splits import Split, batches, shuffled
 from .adam import Adam
 from .checkpoints import Checkpoint, TrainingHistory, TrainingState
+from .estimate import TrainingEstimate
 from .frozen_states import FrozenStates, frozen_states
 from .precision import Precision
 
@@ -75,6 +76,7 @@ def train(
         history = TrainingHistory([untrained], untrained, _copy(model))
     done = len(history.course) - 1
     note = f"; resumed after epoch {done}" if done else ""
+    estimate = TrainingEstimate(progress, label, (training.epochs - done) * len(split))
     with progress.stage(label, training.epochs * len(split)) as step:
         step(done * len(split), note.removeprefix("; "))
         for epoch in range(done + 1, training.epochs + 1):
@@ -90,6 +92,7 @@ def train(
                 precision.step(value, optimizer, training.clip)
                 losses.append(value.detach())
                 step(len(batch), f"epoch {epoch} of {training.epochs}{note}")
+                estimate.add(len(batch))
             now = _assess(
                 model, dev, epoch, float(torch.stack(losses).mean()), training, followed, seed, known_dev
             )
