@@ -1,4 +1,4 @@
-"""Hidden states that training does not change: computed once, for all epochs, and kept for later trainings.
+"""Hidden states that training does not change: computed once for all epochs, kept for later training runs.
 
 They are computed in the batches of the split in order, so that they are the same bit for bit whether they
 are read or computed.
