@@ -56,7 +56,7 @@ def main() -> None:
 def _collect_seldom() -> None:
     """Search for unreachable objects seldom, and not at the end, when the system takes all of them back.
 
-    Libraries make hundreds of thousands of objects that stay; searching them took a sixth of a small run.
+    Libraries make hundreds of thousands of objects that stay; searching them took a fifth of a small run.
     """
     gc.set_threshold(20_000, 20, 20)
     atexit.unregister(gc.freeze)

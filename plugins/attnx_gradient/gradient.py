@@ -62,8 +62,8 @@ class Gradient(ImportanceMethod):
 def _passes(model: Model, trace: Trace) -> tuple[Tensor, ...]:
     """Rows in groups that are differentiated together.
 
-    A backward pass needs the results of all layers: where there are several, a whole batch of them takes
-    three times the memory of everything else.
+    A backward pass needs the results of all layers: where there are several, those of a whole batch take
+    much memory.
     """
     rows = torch.arange(len(trace.batch), device=trace.batch.mask.device)
     at_once = passes_at_once(trace.batch.mask.shape[1])
