@@ -1,7 +1,7 @@
 """Stored runs, studies and weights: list, show, publish and delete them.
 
-`attnx.runs.list` is `attnx runs` in Python; `show`, `delete`, `prune` and `weights` are its subcommands;
-`view` is `attnx view` and `export` is `attnx export`. `attnx.load` gives a run with its model.
+`attnx.runs.list` is `attnx runs` in Python; `show`, `delete`, `prune`, `weights` and `kept` are its
+subcommands; `view` is `attnx view` and `export` is `attnx export`. `attnx.load` gives a run with its model.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal, overload
 from .api.setup import installed_here
 from .disk import delete_folder, write_file
 from .errors import AttnxWarning, UsageError
-from .results.overview import StoredRun, StoredWeights
+from .results.overview import KeptFiles, StoredRun, StoredWeights
 
 if TYPE_CHECKING:
     from .api.arguments import Names
@@ -32,6 +32,8 @@ __all__ = [  # noqa: RUF022 - functions first
     "delete",
     "prune",
     "weights",
+    "kept",
+    "KeptFiles",
     "StoredRun",
     "StoredWeights",
 ]
@@ -273,6 +275,36 @@ def weights(
     unused = tuple(one for one in found if not one.runs)
     _delete([one.folder for one in unused], dry_run)
     return unused
+
+
+def kept(
+    *, delete: bool = False, older_than: str | timedelta | None = None, dry_run: bool = False
+) -> tuple[KeptFiles, ...]:
+    """List, or delete, what is kept to be read instead of computed again: importances and hidden states.
+
+    Whatever is deleted is computed again when it is needed.
+
+    Args:
+        delete: whether the files are deleted.
+        older_than: only files that were last used at least so long ago, e.g. "30d" or a timedelta.
+        dry_run: whether nothing is deleted.
+
+    Returns:
+        Each kind with its files and bytes; with `delete`, of those that were deleted, or would be.
+
+    Raises:
+        UsageError: the age cannot be read.
+    """
+    from .store.kept_tensors import ROOMS, list_kept
+    from .store.pruning import read_age
+
+    age, now = timedelta(0) if older_than is None else read_age(older_than), datetime.now()
+    found = {room: [one for one in list_kept(room) if now - one.used >= age] for room in ROOMS}
+    if delete and not dry_run:
+        for files in found.values():
+            for one in files:
+                one.path.unlink(missing_ok=True)
+    return tuple(KeptFiles(room, len(files), sum(one.size for one in files)) for room, files in found.items())
 
 
 def _folder(out: str | Path | None) -> Path | None:

@@ -13,7 +13,14 @@ from typing import Any
 
 import pytest
 
-for variable in ("ATTNX_DATA", "ATTNX_HOME", "ATTNX_OFFLINE", "ATTNX_REGISTRY", "ATTNX_WITHOUT"):
+for variable in (
+    "ATTNX_DATA",
+    "ATTNX_HOME",
+    "ATTNX_KEEP_GB",
+    "ATTNX_OFFLINE",
+    "ATTNX_REGISTRY",
+    "ATTNX_WITHOUT",
+):
     os.environ.pop(variable, None)
 
 # Settings and the list of fonts are those of this session: not the user's, and not made by another process.

@@ -87,6 +87,10 @@ def count_rows(model: ToyModel, hidden: Tensor, attention: Tensor) -> Tensor:
     return logits + torch.arange(len(logits)).reshape(-1, *[1] * (logits.ndim - 1))
 
 
+def hidden_of(model: ToyModel, batch: Batch) -> Tensor:
+    return run(model, batch, model.embed(batch)).hidden
+
+
 def double_hidden(model: ToyModel, batch: Batch, x: Tensor, attention: Tensor | None) -> Trace:
     trace = run(model, batch, x, attention=attention)
     return replace(trace, hidden=2 * trace.hidden)
@@ -186,6 +190,18 @@ MUTANTS: dict[str, dict[str, Any]] = {
     },
     "decode-own": {
         "differs from run": running(double_hidden, reattend=lambda m, t, a: classify(m, t.hidden / 2, a))
+    },
+    "frozen-own": {
+        "differs from the hidden": mutant(
+            ToyModel,
+            provides=(*ToyModel.provides, "frozen-states"),
+            frozen_states=lambda m, batch: 2 * hidden_of(m, batch).detach(),
+        ),
+        "parameters that are trained": mutant(
+            ToyModel,
+            provides=(*ToyModel.provides, "frozen-states"),
+            frozen_states=lambda m, batch: hidden_of(m, batch) + 0 * next(m.parameters()).sum(),
+        ),
     },
     "differentiable": {
         "raised RuntimeError": running(lambda m, batch, x, a: run(m, batch, x.detach(), attention=a)),

@@ -138,6 +138,33 @@ def weights(
         print_weights(found)
 
 
+@runs_app.command(epilog="Examples: attnx runs kept; attnx runs kept --delete --older-than 30d")
+def kept(
+    delete: Annotated[bool, typer.Option("--delete", help="Delete what is kept.")] = False,
+    older_than: OlderThan = None,
+    dry_run: DryRun = False,
+    json: AsJson = False,
+) -> None:
+    """List, or delete, what is kept to be read instead of computed again.
+
+    These are importances, and the hidden states of frozen encoders. They are deleted by themselves, those
+    not used for longest first, when they are more than ATTNX_KEEP_GB (4 by default; 0 keeps nothing).
+    Whatever is deleted is computed again when it is needed. AGE counts from when a file was last used.
+    """
+    from .. import runs
+    from ..views.terminal.runs import kept_json, print_kept
+
+    found = runs.kept(delete=delete, older_than=older_than, dry_run=dry_run)
+    if delete:
+        files, size = sum(one.files for one in found), sum(one.bytes for one in found)
+        done = "would delete" if dry_run else "deleted"
+        print(f"{done} {files} files, {size / 1e6:.1f} MB" if files else "Nothing to delete.")
+    elif json:
+        sys.stdout.write(kept_json(found))
+    else:
+        print_kept(found)
+
+
 def _print_deleted(folders: Iterable[Path], dry_run: bool) -> None:
     said = [printable(f"{'would delete' if dry_run else 'deleted'} {folder}") for folder in folders]
     print("\n".join(said) or "Nothing to delete.")

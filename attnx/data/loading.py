@@ -176,11 +176,16 @@ def fingerprints(data: TaskData) -> tuple[str, str]:
 
 def _add_examples(hashed: hashlib._Hash, examples: tuple[Example, ...]) -> None:
     for example in examples:
-        hashed.update(repr(example).encode())  # without the raw text, which few models read
-        if example.text is not None:
-            raw = (example.text, example.starts, example.query_text)
-            hashed.update(repr(raw).encode("utf-8", "surrogatepass"))
+        add_example(hashed, example)
     hashed.update(b"|")
+
+
+def add_example(hashed: hashlib._Hash, example: Example) -> None:
+    """Hash everything that an example says."""
+    hashed.update(repr(example).encode())  # without the raw text, which few models read
+    if example.text is not None:
+        raw = (example.text, example.starts, example.query_text)
+        hashed.update(repr(raw).encode("utf-8", "surrogatepass"))
 
 
 def _add_rows(hashed: hashlib._Hash, array: np.ndarray[Any, Any], rows: np.ndarray[Any, Any]) -> None:

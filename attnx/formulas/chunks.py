@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 import torch
 from torch import Tensor
@@ -10,6 +12,22 @@ from torch import Tensor
 COLUMNS = 2**13  # of one pass through a model: enough to keep a processor busy, little enough for its caches
 DIFFERENTIATED = 2**11  # of one with gradients on a CPU: the backward pass finds its results in caches
 CELLS = 2**20  # of a tensor that is made and reduced at once
+
+_share: ContextVar[float] = ContextVar("share of the usual size", default=1.0)
+
+
+@contextmanager
+def smaller_passes(share: float) -> Iterator[None]:
+    """Make passes, and tensors that are made at once, smaller than usual, for a device with little memory.
+
+    Args:
+        share: the size as a share of the usual one.
+    """
+    token = _share.set(share)
+    try:
+        yield
+    finally:
+        _share.reset(token)
 
 
 def at_once(cells: int) -> int:
@@ -21,7 +39,7 @@ def at_once(cells: int) -> int:
     Returns:
         How many to make at a time, at least 1.
     """
-    return max(1, CELLS // max(1, cells))
+    return max(1, int(CELLS * _share.get()) // max(1, cells))
 
 
 def passes_at_once(columns: int) -> int:
@@ -33,7 +51,7 @@ def passes_at_once(columns: int) -> int:
     Returns:
         How many rows, at least 1.
     """
-    return max(1, COLUMNS // max(1, columns))
+    return max(1, int(COLUMNS * _share.get()) // max(1, columns))
 
 
 def differentiated_at_once(columns: int, device: torch.device) -> int:

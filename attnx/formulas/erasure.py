@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -100,11 +100,20 @@ class Known:
         if new:
             some = torch.tensor([place[name] for name in new], device=rows.device)
             found = _logits_of_kept(self.model, self.batch, rows[some], kept[some])
-            start = 0 if self.outputs is None else len(self.outputs)
-            self.places |= {name: start + number for number, name in enumerate(new)}
-            self.outputs = found if self.outputs is None else torch.cat([self.outputs, found])
+            self.learn(new, found)
         assert self.outputs is not None, "at least one row was asked for"
         return self.outputs[[self.places[name] for name in names]]
+
+    def learn(self, names: Sequence[tuple[int, bytes]], outputs: Tensor) -> None:
+        """Take outputs [R, C] of parts of examples, each named by its row and the columns that were kept."""
+        start = 0 if self.outputs is None else len(self.outputs)
+        self.places |= {name: start + number for number, name in enumerate(names)}
+        self.outputs = outputs if self.outputs is None else torch.cat([self.outputs, outputs])
+
+    def named(self) -> dict[tuple[int, bytes], Tensor]:
+        """All outputs [C] by name."""
+        outputs = self.outputs
+        return {} if outputs is None else {name: outputs[place] for name, place in self.places.items()}
 
 
 _known: ContextVar[Known | None] = ContextVar("known", default=None)
@@ -119,3 +128,8 @@ def remembering(model: Model, batch: Batch) -> Iterator[Known]:
         yield known
     finally:
         _known.reset(token)
+
+
+def remembered() -> Known | None:
+    """The outputs that are kept while a batch is measured; None where nothing is."""
+    return _known.get()

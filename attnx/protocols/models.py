@@ -169,6 +169,38 @@ class DeletingModel(Model, Protocol):
         ...
 
 
+class FrozenModel(Model, Protocol):
+    """A model whose hidden states training does not change: they are computed once for all epochs.
+
+    It provides "frozen-states", and "decode", which gives everything else.
+
+    Attributes:
+        frozen_part: the module that computes them; its weights and buffers do not change.
+        frozen_settings: what the states depend on besides weights, inputs and code, e.g. options.
+    """
+
+    @property
+    def frozen_part(self) -> nn.Module:
+        """The module that computes the states."""
+        ...
+
+    @property
+    def frozen_settings(self) -> str:
+        """What the states depend on besides weights, inputs and code."""
+        ...
+
+    def frozen_states(self, batch: Batch) -> Tensor:
+        """Compute the hidden states, which do not depend on anything that is trained.
+
+        Args:
+            batch: the batch.
+
+        Returns:
+            The hidden states [B, L, H] that `decode` reads.
+        """
+        ...
+
+
 class InfluencingModel(Model, Protocol):
     """A model that computes influence faster than by one backward pass per hidden state; exactly as well.
 

@@ -7,6 +7,8 @@ from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import BeforeValidator
 
+from ..progress import span
+
 
 def format_number(value: float | None) -> str:
     """A number as tables show it: three decimals, or three significant digits where those say little."""
@@ -40,9 +42,7 @@ def interval_of(low: float | None, high: float | None) -> Interval | None:
 
 def duration(seconds: float) -> str:
     """A length of time as people say it: seconds below two minutes, minutes below two hours, then hours."""
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.3g} h"
+    return span(seconds)
 
 
 ARROWS: Final = {"up": "↑", "down": "↓", "none": ""}

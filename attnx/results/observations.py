@@ -86,10 +86,13 @@ class AttributionCost:
     seconds: float
     passes: int  # examples sent through the model
     examples: int  # that were explained
+    reused: int = 0  # of them, those whose scores were kept from an earlier run
 
-    def plus(self, seconds: float, passes: int, examples: int = 0) -> AttributionCost:
+    def plus(self, seconds: float, passes: int, examples: int = 0, reused: int = 0) -> AttributionCost:
         """With what more examples cost."""
-        return AttributionCost(self.seconds + seconds, self.passes + passes, self.examples + examples)
+        return AttributionCost(
+            self.seconds + seconds, self.passes + passes, self.examples + examples, self.reused + reused
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +178,7 @@ class Observation:
         size, costs = len(self.labels), dict(self.costs)
         for method, cost in sample.costs.items():
             before = costs.get(method, AttributionCost(0.0, 0, 0))
-            costs[method] = before.plus(cost.seconds, cost.passes, cost.examples)
+            costs[method] = before.plus(cost.seconds, cost.passes, cost.examples, cost.reused)
         measurements = (*self.measurements, *(m.spread(rows, size) for m in sample.measurements))
         return replace(
             self,

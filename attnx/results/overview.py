@@ -79,6 +79,21 @@ class StoredWeights:
     runs: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class KeptFiles:
+    """What is kept of one kind to be read instead of computed again.
+
+    Attributes:
+        what: the kind: importances, or hidden states.
+        files: how many.
+        bytes: how large they are together.
+    """
+
+    what: str
+    files: int
+    bytes: int
+
+
 def in_brief(folder: Path, written: datetime, report: Report | StudyReport) -> StoredRun:
     """A report in brief."""
     if isinstance(report, StudyReport):

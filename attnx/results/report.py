@@ -113,6 +113,7 @@ class MethodCost(Record):
     passes: float  # examples sent through the model for one explanation
     examples: int  # that were explained, over all seeds
     seconds: float  # for all of them together
+    reused: int = 0  # examples whose scores were kept from an earlier run; seconds are those of then
 
     @property
     def milliseconds(self) -> float | None:
@@ -194,7 +195,7 @@ class Report(Result):
 
     def without_times(self) -> Report:
         """The same report without what depends on the clock: equal for the same run on any machine."""
-        costs = tuple(cost.model_copy(update={"seconds": 0.0}) for cost in self.costs)
+        costs = tuple(cost.model_copy(update={"seconds": 0.0, "reused": 0}) for cost in self.costs)
         return self.model_copy(update={"seconds": {}, "costs": costs})
 
     def component_name(self, label: str) -> str:
@@ -211,6 +212,18 @@ class Report(Result):
             if isinstance(error.__cause__, FileNotFoundError):
                 return None
             raise  # they are there and damaged
+
+    @property
+    def reused(self) -> str:
+        """A sentence about the scores that were kept from earlier runs; empty where none were."""
+        said = [
+            f"{cost.method} ({'all' if cost.reused == cost.examples else cost.reused} of {cost.examples})"
+            for cost in self.costs
+            if cost.reused
+        ]
+        if not said:
+            return ""
+        return f"Scores kept from an earlier run, with the times of then: {', '.join(said)}"
 
     @property
     def baseline_names(self) -> list[str]:

@@ -162,7 +162,10 @@ def costs(results: Sequence[SeedResult]) -> tuple[MethodCost, ...]:
         examples = sum(cost.examples for cost in of_seeds)
         passes = sum(cost.passes for cost in of_seeds) / max(1, examples)
         seconds = round(sum(cost.seconds for cost in of_seeds), 6)
-        found.append(MethodCost(method=method, passes=passes, examples=examples, seconds=seconds))
+        reused = sum(cost.reused for cost in of_seeds)
+        found.append(
+            MethodCost(method=method, passes=passes, examples=examples, seconds=seconds, reused=reused)
+        )
     return tuple(found)
 
 

@@ -27,10 +27,12 @@ from ..store.weights import Weights, tensors_hash
 from ..types import DrawingData, TaskData
 from .data_cache import data_cache
 from .device import choose_device, environment
+from .device_memory import fitting
 from .disk_space import check_run_space
 from .global_state import import_components, standard_state
 from .measuring.attribution import Named
 from .measuring.drawing_data import collect_drawing_data
+from .measuring.kept_importances import with_kept_scores
 from .measuring.measurement import check_classes
 from .measuring.parameter_reset import reset_similarity
 from .measuring.sample import (
@@ -64,8 +66,12 @@ def compute_report(
     into: Path | None = None,
     run_workers: RunWorkers | None = None,
     trainer: Trainer = train,
+    reuse: bool = True,
 ) -> Report:
-    """Load data, train or load models, measure and summarise: one report for all seeds."""
+    """Load data, train or load models, measure and summarise: one report for all seeds.
+
+    Importances that are kept from earlier runs are read if `reuse`.
+    """
     device = choose_device(plan.spec.device)
     import_components(plan.parts)
     clock = _Clock()
@@ -103,6 +109,7 @@ def compute_report(
             names[seed] = models.name(plan, seed)
         with clock("measuring"), errors_of(plan.model.title):
             split = Split(model, data.test, device, donors_of(data))
+            kept = with_kept_scores(tests, plan, data, weights=hashes[seed], seed=seed, device=device)
             check_classes(model, split, data.label_names, plan.model.title)
             if not results:  # all seeds have models of the same size, and are measured on the same sample
                 rows = draw_sample(tests, data.test, plan.spec.sample, units_at_once(model))
@@ -110,14 +117,16 @@ def compute_report(
             observation = observe_with_sample(
                 model,
                 split,
-                tests,
+                kept if reuse else tests,
                 rows,
                 seed=seed,
                 progress=progress,
                 label=f"seed {seed}: measuring",
                 title=plan.model.title,
                 keeper=ScoreKeeper(shown, deletes) if keep == "all" else None,
-                measure_split=run_workers.measure_split(plan, models, seed, name) if run_workers else None,
+                measure_split=run_workers.measure_split(plan, models, seed, name)
+                if run_workers
+                else fitting(model, device, seed=seed, title=plan.model.title),
             )
         results.append(SeedResult(seed, record, observation))
         if len(results) == 1 and any(named.component.joint for named in tests.metrics):

@@ -65,7 +65,9 @@ def carry_out(
     check_writable(weights.root, "ATTNX_HOME")
     if run_workers and fresh:
         run_workers.delete_shards(name)
-    computed = compute_report(plan, name, source, weights, progress, keep, runs.root, run_workers, trainer)
+    computed = compute_report(
+        plan, name, source, weights, progress, keep, runs.root, run_workers, trainer, reuse=not fresh
+    )
     outcome = _stored(computed, runs, keep, catalog)
     if run_workers:
         run_workers.delete_shards(name)

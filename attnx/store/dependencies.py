@@ -8,20 +8,26 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
-from importlib.metadata import packages_distributions, version
+from importlib.metadata import Distribution, distributions
 from pathlib import Path
 
 from ..errors import PluginError
 
 # Every run computes with these, whatever components it has.
-ALWAYS = frozenset({"numpy", "scipy", "sklearn", "torch"})
+ALWAYS = frozenset({"numpy", "scipy", "torch"})
+
+# Where a statement holds other statements.
+BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")
 
 
 def library_versions(modules: Iterable[str]) -> dict[str, str]:
     """The installed versions of all libraries that these modules and their siblings import."""
     names = ALWAYS.union(*map(_libraries_of, modules))
     installed = _distributions()
-    return {name: _version(name) for package in names for name in installed.get(package, ())}
+    found: dict[str, str] = {}
+    for one in (one for package in names for one in installed.get(package, ())):
+        found.setdefault(one.metadata["Name"], one.version)  # of two with one name, the first is imported
+    return found
 
 
 def modules_behind(roots: Iterable[str], rooms: Iterable[str] = ()) -> dict[str, Path]:
@@ -80,8 +86,9 @@ def _named(node: ast.AST, parent: str) -> Iterator[str]:
         origin = ".".join([*up, *([node.module] if node.module else [])])
         yield origin
         yield from (f"{origin}.{alias.name}" for alias in node.names)
-    for child in ast.iter_child_nodes(node):
-        yield from _named(child, parent)
+    for part in BLOCKS:  # an expression imports nothing
+        for child in getattr(node, part, ()):
+            yield from _named(child, parent)
 
 
 @cache
@@ -92,11 +99,26 @@ def _libraries_of(module: str) -> set[str]:
 
 
 @cache
-def _version(distribution: str) -> str:
-    """The installed version; a library that is imported stays what it is, so it is looked up once."""
-    return version(distribution)
+def _distributions() -> dict[str, list[Distribution]]:
+    """The distributions that install each package, as `importlib.metadata.packages_distributions` finds them.
+
+    That makes an object of every installed file and reads all metadata, ten times the work.
+    """
+    found: dict[str, list[Distribution]] = {}
+    for distribution in distributions():
+        for package in _packages_of(distribution):
+            found.setdefault(package, []).append(distribution)
+    return found
 
 
-@cache
-def _distributions() -> dict[str, list[str]]:
-    return {package: sorted(set(names)) for package, names in packages_distributions().items()}
+def _packages_of(distribution: Distribution) -> set[str]:
+    """The packages and modules of a distribution: those that it names, or those of its Python files."""
+    named = distribution.read_text("top_level.txt")
+    if named:
+        return set(named.split())
+    listed = distribution.read_text("RECORD")
+    if listed is None:
+        paths = [str(file) for file in distribution.files or ()]
+    else:
+        paths = [line.partition(",")[0] for line in listed.splitlines()]
+    return {path.partition("/")[0].removesuffix(".py") for path in paths if path.endswith(".py")}

@@ -65,6 +65,30 @@ def weights_name(plan: Plan, data: TaskData, seed: int, device: torch.device) ->
     )
 
 
+def scores_name(plan: Plan, method: Part, source: Source, device: torch.device) -> str:
+    """What the scores of an importance method depend on in addition to weights, examples and seed."""
+    parts = [part for part in (plan.model, plan.projection, method) if part is not None]
+    return digest(
+        canonical_json([part.choice.model_dump(mode="json") for part in parts]),
+        _codes(parts),
+        canonical_json(library_versions(_modules(parts))),
+        canonical_json(_named_in_options([plan.model, method], source)),
+        _machine(device),
+    )
+
+
+def states_name(model: type, settings: str, device: torch.device) -> str:
+    """What the hidden states of a frozen model depend on in addition to its weights and what it reads."""
+    package = model.__module__.partition(".")[0]
+    return digest(
+        f"{model.__module__}.{model.__qualname__}",
+        settings,
+        canonical_json({name: code_hash(name) for name in ("attnx", package)}),
+        canonical_json(library_versions([model.__module__])),
+        _machine(device),
+    )
+
+
 def processor_settings() -> dict[str, str]:
     """What sums on the CPU are rounded by: the instructions torch uses, and what the user chose.
 

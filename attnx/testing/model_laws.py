@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
 
-from ..protocols import Model
+from ..protocols import FrozenModel, Model
 from ..run.evaluation_mode import evaluating
 from ..types import Batch, Example, TaskData, Trace
 from .laws import law, require
@@ -152,6 +152,18 @@ def decode_own(on: ModelOnTask) -> None:
     require(
         close(attention, trace.attention) and close(logits, trace.logits), "decode(hidden) differs from run"
     )
+
+
+@law("model")
+def frozen_own(on: ModelOnTask) -> None:
+    """`frozen_states(batch)` returns `trace.hidden`, and no parameter that is trained takes part."""
+    if "frozen-states" not in on.model.provides:
+        return
+    trace = on.trace()
+    hidden = cast("FrozenModel", on.model).frozen_states(trace.batch)
+    require(not hidden.requires_grad, "frozen_states depends on parameters that are trained")
+    used = torch.arange(hidden.shape[1], device=hidden.device) < trace.batch.lengths[:, None]
+    require(close(hidden[used], trace.hidden[used]), "frozen_states differs from the hidden states of run")
 
 
 @law("model")

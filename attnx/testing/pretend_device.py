@@ -8,7 +8,8 @@ tensors that are there, in the cases in which torch does: an index of an acceler
 without dimensions and the source of a copy may be on the CPU, everything else may not.
 
 To C++ all tensors are on the CPU, so that autograd, recurrent layers and fused optimisers work as they are.
-What it cannot show: kernels that round differently or do not exist on a device, memory, speed, streams.
+Its memory can be given, as the size of the largest tensor. What it cannot show: kernels that round
+differently or do not exist on a device, how memory adds up, speed, streams.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from typing import Any
 
 import torch
@@ -89,8 +91,11 @@ class _Within(TorchDispatchMode):
 
 
 @contextmanager
-def pretend_device() -> Iterator[torch.device]:
+def pretend_device(memory: int | None = None) -> Iterator[torch.device]:
     """Pretend that the machine has an accelerator, for as long as the context lasts.
+
+    Args:
+        memory: the most bytes that a tensor there may have, or None; a larger one is out of memory.
 
     Yields:
         The device; tensors on it compute on the CPU and cannot be mixed with those of the CPU.
@@ -98,12 +103,17 @@ def pretend_device() -> Iterator[torch.device]:
     future = torch.__future__
     before = future.get_overwrite_module_params_on_conversion()
     future.set_overwrite_module_params_on_conversion(True)  # a parameter that moves is another object
+    limit = _memory.set(memory)
     try:
         with warnings.catch_warnings(), _Pretending():
             warnings.filterwarnings("ignore", message="PyTorch was compiled without cuDNN")
             yield ACCELERATOR
     finally:
+        _memory.reset(limit)
         future.set_overwrite_module_params_on_conversion(before)
+
+
+_memory: ContextVar[int | None] = ContextVar("memory", default=None)
 
 
 class _Leave(torch.autograd.Function):
@@ -212,11 +222,20 @@ def _computed(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         out = func(*inner_args, **inner_kwargs)
         if not elsewhere:
             return out
+        _check_memory(out)
         if torch.Tag.inplace_view in func.tags:  # the shape that is said changes with the shape that is
             with no_dispatch():
                 func(*args, **kwargs)
         known = {id(tensor.here): tensor for tensor in elsewhere}  # what an operation in place gives back
         return _mapped(lambda t: _outer(t, known), out)
+
+
+def _check_memory(out: Any) -> None:
+    """Refuse a result that is larger than the memory of the device, as torch does."""
+    most = _memory.get()
+    sizes = [leaf.nbytes for leaf in _leaves((out,)) if isinstance(leaf, Tensor)]
+    if most is not None and max(sizes, default=0) > most:
+        raise torch.OutOfMemoryError(f"CUDA out of memory. Tried to allocate {max(sizes)} bytes.")
 
 
 def _inner(value: Any) -> Any:

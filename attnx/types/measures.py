@@ -58,6 +58,7 @@ class Importance:
         passes: how many examples were sent through the model.
         on_cpu: whether it was computed on the CPU although the model is on another device.
         signed: whether the method declares that a negative score speaks against the class.
+        reused: whether it was computed earlier and kept; seconds and passes are those of then.
     """
 
     method: str
@@ -67,6 +68,7 @@ class Importance:
     passes: int = 0
     on_cpu: bool = False
     signed: bool = False
+    reused: bool = False
 
 
 @dataclass(frozen=True, slots=True)

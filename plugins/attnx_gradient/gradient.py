@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from attnx.formulas import Randomness, class_output
+from attnx.formulas import Randomness, class_output, passes_at_once
 from attnx.plugin import ImportanceMethod, Model, Passes, Trace
 
 from .options import GradientOptions
@@ -28,11 +28,15 @@ class Gradient(ImportanceMethod):
         self.signed = options.reduce == "signed"
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
-        embeddings = trace.embeddings.detach().requires_grad_()  # [B, L, E]
-        held = trace.attention if self.options.attention == "fixed" else None
-        logits = model.run(trace.batch, embeddings, attention=held).logits  # [B, C]
-        # examples do not affect each other, so the gradient of the sum contains the gradient of each
-        (gradient,) = torch.autograd.grad(class_output(logits, target, self.options.of).sum(), embeddings)
+        gradient = torch.zeros_like(trace.embeddings)  # [B, L, E]
+        for rows in _passes(model, trace):
+            part = trace.take(rows)
+            embeddings = part.embeddings.detach().requires_grad_()  # [R, l, E]
+            held = part.attention if self.options.attention == "fixed" else None
+            logits = model.run(part.batch, embeddings, attention=held).logits  # [R, C]
+            # examples do not affect each other, so the gradient of the sum contains the gradient of each
+            output = class_output(logits, target[rows], self.options.of).sum()
+            (gradient[rows, : embeddings.shape[1]],) = torch.autograd.grad(output, embeddings)
         return self.sizes(gradient, trace.embeddings, trace.batch.mask)
 
     def sizes(self, gradient: Tensor, vectors: Tensor, mask: Tensor) -> Tensor:
@@ -56,4 +60,16 @@ class Gradient(ImportanceMethod):
                 return (gradient * vectors).sum(-1)
 
 
+def _passes(model: Model, trace: Trace) -> tuple[Tensor, ...]:
+    """Rows in groups that are differentiated together.
+
+    A backward pass needs the results of all layers: where there are several, those of a whole batch take
+    much memory.
+    """
+    rows = torch.arange(len(trace.batch), device=trace.batch.mask.device)
+    at_once = passes_at_once(trace.batch.mask.shape[1])
+    return rows.split(max(1, at_once // LAYERED) if "layers" in model.provides else len(rows))
+
+
+LAYERED = 4  # a model of several layers takes this part of the usual number of rows
 _TINY = torch.finfo(torch.float32).tiny  # a smaller sum counts as no gradient

@@ -5,10 +5,11 @@ from typing import Any, Self
 import torch
 from torch import Tensor
 
-from attnx.plugin import AttentionProjection, TaskData, UsageError
+from attnx.plugin import AttentionProjection, TaskData, Trace, UsageError
 
 from .network import Network
 from .options import HfCausalOptions
+from .prefixes import can_reuse, without_each
 from .reader import LayerReader
 from .word_pieces import QUERY
 
@@ -35,6 +36,8 @@ class HfCausal(LayerReader):
             )
         super().__init__(network, options, options.query)
         self.register_buffer("answers", torch.tensor(_answers(network, data, options)), persistent=False)
+        if can_reuse(network, self.logits):
+            self.provides = (*self.provides, "fast-deletion")
 
     @classmethod
     def build(
@@ -47,6 +50,10 @@ class HfCausal(LayerReader):
 
     def settings(self) -> dict[str, Any]:
         return {"logits_to_keep": 1, "use_cache": False}
+
+    def without_each(self, trace: Trace) -> Tensor:
+        """[B, L, C] without each word, from the states before it."""
+        return without_each(self.network, self.logits, trace.batch, trace.embeddings)
 
     def logits(self, output: Any) -> Tensor:
         logits: Tensor = output.logits[:, -1, self.answers]

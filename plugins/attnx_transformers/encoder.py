@@ -36,7 +36,7 @@ class HfEncoder(nn.Module):
         "reads-query",
         "raw-text",
         "notices",
-    )  # and "layers" where the attention of the layers can be read
+    )  # and "layers" where the attention of the layers can be read, "frozen-states" if it is frozen
 
     def __init__(self, data: TaskData, projection: AttentionProjection, options: HfOptions) -> None:
         super().__init__()
@@ -69,14 +69,32 @@ class HfEncoder(nn.Module):
         return self.network.embed(batch)
 
     def run(self, batch: Batch, embeddings: Tensor, *, attention: Tensor | None = None) -> Trace:
+        hidden = self._hidden(batch, embeddings)  # [B, L, H]
+        scores: Tensor = self.scorer(hidden)  # [B, L]
+        a = self.projection(scores, batch.mask) if attention is None else attention  # [B, L]
+        return Trace(batch, embeddings, hidden, scores, a, self._classify(hidden, a))
+
+    def frozen_states(self, batch: Batch) -> Tensor:
+        """[B, L, H] of a frozen encoder."""
+        return self._hidden(batch, self.embed(batch))
+
+    @property
+    def frozen_part(self) -> nn.Module:
+        """The module that computes them."""
+        return self.network
+
+    @property
+    def frozen_settings(self) -> str:
+        """What they depend on except weights and inputs."""
+        config: str = self.network.transformer.config.to_json_string()
+        return f"{self.pieces} {config}"
+
+    def _hidden(self, batch: Batch, embeddings: Tensor) -> Tensor:
         packing = self.network.packing(batch, embeddings)
         vectors = packing.pack(embeddings)  # [B, T, E]
         passes = [self.network(packing.take(rows), vectors[rows]) for rows in packing.passes()]
         states = torch.cat([output.last_hidden_state for output in passes])  # [B, T, H]
-        hidden = packing.by_column(states, self.pieces)  # [B, L, H]
-        scores: Tensor = self.scorer(hidden)  # [B, L]
-        a = self.projection(scores, batch.mask) if attention is None else attention  # [B, L]
-        return Trace(batch, embeddings, hidden, scores, a, self._classify(hidden, a))
+        return packing.by_column(states, self.pieces)
 
     def decode(self, batch: Batch, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         scores: Tensor = self.scorer(hidden)  # [B, L]

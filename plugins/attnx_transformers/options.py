@@ -76,6 +76,10 @@ class HfOptions(CheckpointOptions):
     )
     freeze: bool = Field(False, description="leave the encoder as it is in training")
 
+    @property
+    def also_provides(self) -> tuple[str, ...]:
+        return (*super().also_provides, *(("frozen-states",) if self.freeze else ()))
+
 
 class ReadingOptions(Options):
     """Which of the many attentions of a transformer is read."""

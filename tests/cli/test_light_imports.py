@@ -104,3 +104,29 @@ def test_a_refused_pairing_imports_nothing_heavy(tmp_path: Path) -> None:
     program = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n{PROGRAM}"
     asked = ["evaluate", "--task", "bare", "--metric", "focus"]
     assert probe([asked], tmp_path, program) == [(asked, 2, [])]
+
+
+UNUSED = ("torch._dynamo", "torch._inductor", "sklearn", "scipy.stats", "pandas", "transformers", "captum")
+
+
+def test_a_whole_evaluation_imports_only_what_it_uses(tmp_path: Path) -> None:
+    """Torch's compiler, scikit-learn and pandas are no part of training, measuring or the page."""
+    program = f"""
+import json, sys
+from attnx.cli.app import main
+sys.argv = "attnx evaluate --task sdc-2d:train=20,dev=10,test=10 --model fcam --train epochs=1".split()
+try:
+    main()
+except SystemExit as left:
+    assert not left.code, left.code
+print("\\nunused", json.dumps([name for name in {UNUSED!r} if name in sys.modules]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "ATTNX_HOME": str(tmp_path)},
+    )
+    assert done.stdout.splitlines()[-1] == "unused []", done.stdout[-500:] + done.stderr[-2000:]
+    assert (tmp_path / "runs").exists()

@@ -4,7 +4,9 @@ import os
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from importlib.metadata import packages_distributions
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,7 +20,7 @@ from attnx.registry.datasets import Dataset
 from attnx.request.plan import Plan
 from attnx.request.resolve import resolve
 from attnx.request.spec import RunSpec
-from attnx.store.dependencies import library_versions
+from attnx.store.dependencies import _distributions, library_versions
 from attnx.store.identity import plugins_used, run_name, training_code, weights_name
 
 CPU = torch.device("cpu")
@@ -112,16 +114,20 @@ def test_another_version_of_a_library_that_takes_part_makes_another_run(
 
     explained = plan(catalog, explanations=("integrated-gradients",), metrics=("importance-entropy",))
     before = [run_name(asked, Source(), CPU) for asked in (plan(catalog), explained)]
-    installed = dependencies._version
-    monkeypatch.setattr(dependencies, "_version", lambda name: "99" if name == "captum" else installed(name))
+    captum = SimpleNamespace(metadata={"Name": "captum"}, version="99")
+    installed = {**dependencies._distributions(), "captum": [captum]}
+    monkeypatch.setattr(dependencies, "_distributions", lambda: installed)
     after = [run_name(asked, Source(), CPU) for asked in (plan(catalog), explained)]
     assert (before[0] == after[0], before[1] == after[1]) == (True, False)
 
 
 def test_tools_and_libraries_that_take_no_part_are_not_counted() -> None:
     names = library_versions(["attnx_encoders.bilstm", "attnx_projections.sparsemax"])
-    assert {"torch", "numpy", "scipy", "scikit-learn"} <= names.keys()
-    assert not {"ruff", "mypy", "pandas", "captum", "matplotlib", "pytest", "datasets"} & names.keys()
+    assert {"torch", "numpy", "scipy"} <= names.keys()
+    assert (
+        not {"ruff", "mypy", "pandas", "captum", "matplotlib", "pytest", "datasets", "scikit-learn"}
+        & names.keys()
+    )
 
 
 def test_a_file_deep_in_the_data_directory_counts_and_that_of_another_dataset_does_not(
@@ -322,3 +328,8 @@ def test_a_metric_that_follows_training_is_added_without_losing_the_weights(
     more = attnx.evaluate(**small, metrics=["focus"], progress=False)  # trained again, to be followed
     assert more.provenance.weights == both.provenance.weights
     assert any(curve.metric == "focus" and curve.axis == "epoch" for curve in more.curves)
+
+
+def test_packages_belong_to_the_distributions_that_the_standard_library_finds() -> None:
+    ours = {package: {one.metadata["Name"] for one in found} for package, found in _distributions().items()}
+    assert ours == {package: set(names) for package, names in packages_distributions().items()}

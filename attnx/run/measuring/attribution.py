@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -19,6 +19,22 @@ from ...types import Batch, Importance, Trace
 from .output_checks import check_tensor
 
 
+class KeptScores(Protocol):
+    """Scores of one method for one model that were computed earlier, by batch."""
+
+    def find(self, label: str, trace: Trace, target: Tensor) -> Importance | None:
+        """The scores of a batch, if they are kept."""
+        ...
+
+    def outputs(self) -> dict[Any, Tensor]:
+        """What is known before the scores are computed."""
+        ...
+
+    def keep(self, trace: Trace, scores: Importance, before: dict[Any, Tensor]) -> None:
+        """Keep the scores of a batch."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Named:
     """A component that is ready to use, with its label in the report."""
@@ -26,6 +42,7 @@ class Named:
     label: str
     component: Any
     provider: str = ""  # its plugin with the version; empty for an object that the caller made
+    kept: KeptScores | None = None  # of an importance method whose scores are kept from run to run
 
     @classmethod
     def of(cls, part: Part) -> Named:
@@ -43,6 +60,18 @@ def trace_of(model: Model, batch: Batch) -> Trace:
 
 
 def attribute(named: Named, model: Model, trace: Trace, target: Tensor, seed: int = 0) -> Importance:
+    """The scores of one importance method, kept ones where there are some."""
+    if named.kept is None:
+        return _computed(named, model, trace, target, seed)
+    found = named.kept.find(named.label, trace, target)
+    if found is None:
+        before = named.kept.outputs()
+        found = _computed(named, model, trace, target, seed)
+        named.kept.keep(trace, found, before)
+    return replace(found, signed=named.component.signed)
+
+
+def _computed(named: Named, model: Model, trace: Trace, target: Tensor, seed: int) -> Importance:
     """Compute the scores of one importance method; gradients are on only if it declares to need them."""
     method: ImportanceMethod = named.component
     random = Randomness(seed).to(f"importance {named.label}")
@@ -79,14 +108,15 @@ _PASSES: dict[str, Callable[..., int]] = {
 
 @dataclass
 class _Passes:
+    watch: Callable[[int, int], None] | None = None  # told the rows and columns of every pass
     count: int = 0
     depth: int = 0  # a method of the model may call another: only the outer one counts
 
 
 @contextmanager
-def counted_passes(model: Model) -> Iterator[_Passes]:
+def counted_passes(model: Model, watch: Callable[[int, int], None] | None = None) -> Iterator[_Passes]:
     """Count the examples that are sent through a model, without changing its class or its results."""
-    passes = _Passes()
+    passes = _Passes(watch)
     names = [name for name in _PASSES if hasattr(model, name)]
     before = {name: vars(model)[name] for name in names if name in vars(model)}
     for name in names:
@@ -101,11 +131,16 @@ def counted_passes(model: Model) -> Iterator[_Passes]:
 
 def _counted(method: Callable[..., Any], size: Callable[..., int], passes: _Passes) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
-        passes.count += 0 if passes.depth else size(*args, **kwargs)
+        rows = 0 if passes.depth else size(*args, **kwargs)
+        passes.count += rows
         passes.depth += 1
         try:
-            return method(*args, **kwargs)
+            result = method(*args, **kwargs)
         finally:
             passes.depth -= 1
+        if rows and passes.watch is not None:
+            batch: Batch = args[0] if isinstance(args[0], Batch) else args[0].batch
+            passes.watch(rows, batch.mask.shape[1])
+        return result
 
     return call

@@ -22,6 +22,7 @@ from .attribution import Named, attribute, trace_of
 from .metric_calls import answer_of, attention_evidence, joint_answers
 from .output_checks import check_bounds, check_scores, check_tensor, check_trace
 from .partial_results import PartialResults
+from .pass_meter import metered, units_declared
 from .score_keeper import ScoreKeeper
 from .splits import Split, batches
 
@@ -51,9 +52,19 @@ def observe(
         if measure_split:
             results = measure_split(split, tests, keeper, step)
         else:
-            results = measure(
-                model, batches(split), tests, split.corpus, step, seed=seed, keeper=keeper, title=title
-            )
+            methods = (*tests.explanations, *tests.references, *tests.alternatives)
+            units = units_declared(methods, pairings(tests), split.unit_counts.numpy().astype(float))
+            with metered(model, split, units, step) as followed:
+                results = measure(
+                    model,
+                    batches(split),
+                    tests,
+                    split.corpus,
+                    followed,
+                    seed=seed,
+                    keeper=keeper,
+                    title=title,
+                )
     return conclude(tests, results.in_order(), split)
 
 
@@ -110,7 +121,9 @@ def measure(
             for name, scores in importances.items():
                 traits[name].append(_traits(scores.values, batch.mask))
                 on_cpu |= {name} if scores.on_cpu else set()
-                costs[name] = costs[name].plus(scores.seconds, scores.passes, len(batch))
+                costs[name] = costs[name].plus(
+                    scores.seconds, scores.passes, len(batch), len(batch) if scores.reused else 0
+                )
             row_numbers.append(rows)
             logits.append(trace.logits.double().cpu())
             step(len(rows))

@@ -54,7 +54,7 @@ class PartialResults:
             {
                 "answers": [len(answer) for answer in self.answers],
                 "methods": list(self.traits),
-                "costs": [[cost.seconds, cost.passes, cost.examples] for cost in self.costs.values()],
+                "costs": [[c.seconds, c.passes, c.examples, c.reused] for c in self.costs.values()],
                 "on_cpu": sorted(self.on_cpu),
                 "scores": self.scores and [list(self.scores.shares), bool(self.scores.without_top)],
             }

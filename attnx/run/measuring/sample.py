@@ -15,9 +15,10 @@ from ...protocols import Model
 from ...request.plan import Tests
 from ...request.spec import Sample
 from ...results.observations import Observation
-from ...types import Example, Passes
+from ...types import Example
 from .attribution import Named
 from .measurement import MeasureSplit, observe, pairings
+from .pass_meter import units_declared
 from .score_keeper import ScoreKeeper
 from .splits import Split
 
@@ -55,18 +56,8 @@ def part_of(tests: Tests[Named], *, expensive: bool) -> Tests[Named]:
 
 def units_sent(tests: Tests[Named], counts: Array) -> Array:
     """[N] about how many units go through the model for examples of so many units [N]."""
-    metrics = {
-        (metric.label, explanation): metric.component.passes for metric, explanation, _ in pairings(tests)
-    }
-    methods = {
-        named.label: named.component.passes
-        for named in (*tests.explanations, *tests.references, *tests.alternatives)
-    }
-    return counts * sum((_passes(each, counts) for each in (*metrics.values(), *methods.values())), 0.0)
-
-
-def _passes(declared: Passes, counts: Array) -> Array | float:
-    return counts if declared == "units" else declared
+    methods = (*tests.explanations, *tests.references, *tests.alternatives)
+    return units_declared(methods, pairings(tests), counts)
 
 
 def observe_with_sample(

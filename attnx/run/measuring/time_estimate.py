@@ -19,7 +19,9 @@ from .splits import Split
 
 LONG_TEXT = 5_000  # units: leave-one-out costs the square of that
 LONG = 60.0  # seconds of one seed
-ENOUGH = 10_000_000  # units through a model: fewer need no estimate, and no pass to base it on
+ENOUGH = (
+    50_000  # units through a model: fewer take no minute anywhere, and need no pass to base an estimate on
+)
 
 
 def announce_duration(

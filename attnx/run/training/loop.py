@@ -24,6 +24,8 @@ from ..measuring.attribution import Named, trace_of
 from ..measuring.metric_calls import answer_of, attention_evidence
 from ..measuring.splits import Split, batches, shuffled
 from .checkpoints import Checkpoint, TrainingHistory, TrainingState
+from .estimate import TrainingEstimate
+from .frozen_states import FrozenStates, frozen_states
 from .optimizer import PlainAdam
 from .precision import Precision
 
@@ -56,23 +58,31 @@ def train(
         return TrainingRecord(course=(), best_epoch=0)
     precision = Precision.of(training.precision, device, cast("nn.Module", model))
     split = Split(model, data.train, device)
-    dev = [batch for _, batch in batches(Split(model, data.dev, device))]
+    dev_split = Split(model, data.dev, device)
+    dev = [batch for _, batch in batches(dev_split)]
+    known, known_dev = (
+        None
+        if objective
+        else frozen_states(model, some, device, progress, label, kept=checkpoint is not None)
+        for some in (split, dev_split)
+    )
     class_weights = _class_weights(split.labels, len(data.label_names), training, device)
     optimizer = _optimizer(model, training)
     generator = torch.Generator().manual_seed(seed)
     state = TrainingState(model, optimizer, precision.scaler, generator, device)
     history = checkpoint.resume(state, [named.label for named in followed]) if checkpoint else None
     if history is None:
-        untrained = _assess(model, dev, 0, None, training, followed, seed)
+        untrained = _assess(model, dev, 0, None, training, followed, seed, known_dev)
         history = TrainingHistory([untrained], untrained, _copy(model))
     done = len(history.course) - 1
 
     def goal(model: Model, batch: Batch) -> Tensor:
         if objective is not None:
             return objective(model, batch)
-        return loss(model, batch, training.entropy, class_weights, training.deception)
+        return loss(model, batch, training.entropy, class_weights, training.deception, known)
 
     note = f"; resumed after epoch {done}" if done else ""
+    estimate = TrainingEstimate(progress, label, (training.epochs - done) * len(split))
     with progress.stage(label, training.epochs * len(split)) as step:
         step(done * len(split), note.removeprefix("; "))
         for epoch in range(done + 1, training.epochs + 1):
@@ -85,7 +95,10 @@ def train(
                 precision.step(value, optimizer, training.clip)
                 losses.append(value.detach())
                 step(len(batch), f"epoch {epoch} of {training.epochs}{note}")
-            now = _assess(model, dev, epoch, float(torch.stack(losses).mean()), training, followed, seed)
+                estimate.add(len(batch))
+            now = _assess(
+                model, dev, epoch, float(torch.stack(losses).mean()), training, followed, seed, known_dev
+            )
             if not math.isfinite(now.loss or 0.0):
                 if checkpoint:
                     checkpoint.remove()
@@ -121,12 +134,14 @@ def loss(
     entropy: float = 0.0,
     class_weights: Tensor | None = None,
     deception: float = 0.0,
+    known: FrozenStates | None = None,
 ) -> Tensor:
     """Cross-entropy, or its expectation over single units for a hard projection, and the penalties.
 
-    λ·Ent(a) for an entropy of λ, −λ·log(1 − Σ a_i over the rationale) for a deception of λ.
+    λ·Ent(a) for an entropy of λ, −λ·log(1 − Σ a_i over the rationale) for a deception of λ. Hidden states
+    that are known are not computed.
     """
-    trace = trace_of(model, batch)
+    trace = known.trace(model, batch) if known else trace_of(model, batch)
     if "projection" in model.provides and model.projection.trains_by_expectation:
         value = _expected_cross_entropy(model, trace, class_weights)
     else:
@@ -186,13 +201,14 @@ def _assess(
     training: Training,
     followed: Sequence[Named],
     seed: int,
+    known: FrozenStates | None = None,
 ) -> Epoch:
     """Loss, with the penalty of deception, accuracy and followed metrics on dev."""
     total_loss, correct, count = 0.0, 0.0, sum(len(batch) for batch in dev)
     values: dict[str, list[Tensor]] = {named.label: [] for named in followed}
     with evaluating(model):
         for batch in dev:
-            trace = trace_of(model, batch)
+            trace = known.trace(model, batch) if known else trace_of(model, batch)
             total_loss += float(F.cross_entropy(trace.logits, batch.labels, reduction="sum"))
             if training.deception:
                 penalties = deception_penalty(trace.attention, batch.rationale)  # [B]

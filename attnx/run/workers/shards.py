@@ -126,5 +126,5 @@ def merge(shards: Sequence[PartialResults]) -> PartialResults:
 def _total(costs: Sequence[AttributionCost]) -> AttributionCost:
     total = AttributionCost(0.0, 0, 0)
     for cost in costs:
-        total = total.plus(cost.seconds, cost.passes, cost.examples)
+        total = total.plus(cost.seconds, cost.passes, cost.examples, cost.reused)
     return total

@@ -129,7 +129,7 @@ def try_job(job: Job) -> Trial:
         once = replace(plan, spec=asked, training=plan.training.model_copy(update={"epochs": 1}))
         with TemporaryDirectory() as folder, data_cache.replaced(once, source, few):
             weights, quiet = Weights(Path(folder)), Progress("off")
-            report = compute_report(once, "", source, weights, quiet, "none")
+            report = compute_report(once, "", source, weights, quiet, "none", reuse=False)
             device = choose_device(plan.spec.device)
             with seeded(seed):
                 model = TrainedModels(data, device, weights, quiet).untrained(plan, seed)

@@ -187,6 +187,8 @@ def _print_costs(report: Report, console: Console) -> None:
             milliseconds = "–" if cost.milliseconds is None else f"{cost.milliseconds:.2f}"
             rows.append([cost.method, f"{cost.passes:.1f}", milliseconds])
     print_table(console, ["cost of one explanation"], ["model passes", "ms"], rows)
+    if report.reused:
+        console.print(Text(printable(report.reused)))
 
 
 def _seeds(count: int) -> str:

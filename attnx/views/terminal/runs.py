@@ -12,7 +12,7 @@ from rich.text import Text
 from ...escaping import printable
 from ...results.formatting import format_number
 from ...results.judgement.wording import GRADE_WORDS
-from ...results.overview import StoredRun, StoredWeights
+from ...results.overview import KeptFiles, StoredRun, StoredWeights
 from .tables import print_table, screen
 
 
@@ -63,6 +63,18 @@ def weights_json(rows: Sequence[StoredWeights]) -> str:
         for row in rows
     ]
     return json.dumps(found, indent=1) + "\n"
+
+
+def kept_json(rows: Sequence[KeptFiles]) -> str:
+    """What is kept as JSON text: each kind with its files and bytes."""
+    return json.dumps([{"what": one.what, "files": one.files, "bytes": one.bytes} for one in rows]) + "\n"
+
+
+def print_kept(rows: Sequence[KeptFiles], console: Console | None = None) -> None:
+    """Print what is kept: each kind with its files and bytes."""
+    console = console or screen()
+    cells = [[one.what, str(one.files), f"{one.bytes / 1e6:.1f}"] for one in rows]
+    print_table(console, ["kept"], ["files", "MB"], cells)
 
 
 def print_weights(rows: Sequence[StoredWeights], console: Console | None = None) -> None:

@@ -9,17 +9,21 @@ from typing import Any
 
 import pytest
 import torch
-from tiny_checkpoints import SENTENCES, data, tokenizer
+from tiny_checkpoints import SENTENCES, data, save, tokenizer
 from torch import Tensor
 from transformers import AutoModel, AutoModelForCausalLM, AutoModelForSequenceClassification
 
+from attnx.formulas import Randomness
+from attnx.formulas.chunks import smaller_passes
 from attnx.plugin import Model, TaskData
 from attnx.run.evaluation_mode import evaluating
-from attnx.run.measuring.attribution import trace_of
+from attnx.run.measuring.attribution import counted_passes, trace_of
 from attnx.testing import results
 from attnx.testing.model_laws import ModelOnTask
 from attnx.testing.toy import ToySoftmax
 from attnx_erasure.deletion import logits_without_each
+from attnx_gradient.gradient import Gradient
+from attnx_gradient.options import GradientOptions
 from attnx_transformers.causal import HfCausal
 from attnx_transformers.classifier import HfClassifier
 from attnx_transformers.encoder import HfEncoder
@@ -190,3 +194,15 @@ def test_what_no_answer_is_read_from_is_not_computed(
         assert sizes == [1, int(trace.batch.inputs[..., :-1].ge(0).sum((1, 2)).max())]
         torch.testing.assert_close(trace.logits, whole.logits, atol=1e-6, rtol=1e-5)
         assert torch.equal(trace.attention, whole.attention)
+
+
+def test_gradients_of_a_batch_in_several_passes_are_those_of_one(tmp_path: Path) -> None:
+    folder = save("classifier", tmp_path / "classifier")
+    model = HfClassifier(data(), HfClassifierOptions(checkpoint=str(folder))).eval()
+    trace = trace_of(model, model.encode(data().test))
+    method = Gradient(GradientOptions())
+    whole = method(model, trace, trace.predicted, Randomness(0))
+    with smaller_passes(2**-9), counted_passes(model) as passes:  # a row at a time
+        parts = method(model, trace, trace.predicted, Randomness(0))
+    assert passes.count == len(whole)
+    torch.testing.assert_close(parts, whole, rtol=1e-4, atol=1e-5)

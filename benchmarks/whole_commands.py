@@ -1,0 +1,46 @@
+"""Whole commands from start to end, in seconds of CPU, beside what each may take.
+
+The commands do almost nothing: what is measured is what every run pays before and after its work.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from .timing import Row
+
+EVALUATE = "evaluate --task sdc-text --model bilstm --limit train=200,dev=50,test=20 --train epochs=1"
+AT_MOST = {"--help": 0.15, "list": 0.15, EVALUATE: 5.0, "explain --run {run} a-fine-film": 3.0}
+
+
+def rows(tiny: bool = False) -> list[Row]:
+    """One row for each command; the peer is the most that it may take."""
+    measured = []
+    with TemporaryDirectory() as home:
+        for command, most in AT_MOST.items():
+            words = command.split()
+            if "{run}" in words:
+                (run,) = [path.name for path in (Path(home) / "runs").glob("[!.]*")]
+                words[words.index("{run}")] = run
+            seconds = min(_seconds(words, home) for _ in range(1 if tiny or command == EVALUATE else 3))
+            work = f"attnx {words[0]}, tiny: CPU / at most"
+            measured.append(Row(work, seconds, most, 0.0 if tiny else 1.0, None))
+    return measured
+
+
+def _seconds(arguments: list[str], home: str) -> float:
+    """Seconds of CPU of the command and all that it starts."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(
+        [sys.executable, "-m", "attnx", *arguments],
+        check=True,
+        capture_output=True,
+        env={**os.environ, "ATTNX_HOME": home, "OMP_NUM_THREADS": "1"},
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
