@@ -168,14 +168,14 @@ def test_a_damaged_cache_is_written_again(kept: Kept, cli: Any, damage: Callable
 
 def test_no_change_of_a_byte_of_the_cache_shows(kept: Kept) -> None:
     runs, _, _ = kept
-    whole, file = [line.to_dict() for _, line in run_list.list_runs(runs)], runs / run_list.CACHE
+    whole, file = [line.to_dict() for line in run_list.list_runs(runs)], runs / run_list.CACHE
     content = file.read_bytes()
     chosen = random.Random(0)
     for _ in range(300):
         changed = bytearray(content)
         changed[chosen.randrange(len(content))] ^= 1 << chosen.randrange(8)
         file.write_bytes(changed)
-        assert [line.to_dict() for _, line in run_list.list_runs(runs)] == whole
+        assert [line.to_dict() for line in run_list.list_runs(runs)] == whole
 
 
 def exchange_folders(one: Path, other: Path) -> None:

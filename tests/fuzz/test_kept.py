@@ -137,7 +137,7 @@ def test_damaged_weights_and_checkpoints_are_what_they_were_or_none(seed: int, u
 
 
 def true_lines(root: Path) -> list[dict[str, Any]]:
-    return [line.to_dict() for _, line in run_list.list_runs(root)]
+    return [line.to_dict() for line in run_list.list_runs(root)]
 
 
 @fuzzed(60, seeds, st.booleans(), odd)
@@ -159,8 +159,8 @@ def test_the_list_of_runs_is_true_whatever_its_cache_says(seed: int, sealed: boo
         file.write_text(json.dumps(stored))
         found = true_lines(root)
         assert [line["name"] for line in found] == [folder.name]
-        assert [line.to_dict() for _, line in run_list.list_runs(root, cached=False)] == whole
-        print_runs([line for _, line in run_list.list_runs(root)], 0, "here")
+        assert [line.to_dict() for line in run_list.list_runs(root, cached=False)] == whole
+        print_runs([line for line in run_list.list_runs(root)], 0, "here")
     else:
         file.write_bytes(damaged(file.read_bytes(), seed))
         assert true_lines(root) == whole

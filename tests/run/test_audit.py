@@ -103,28 +103,26 @@ def verdicts(
         progress=False,
         **asked,
     )
-    return {
-        v.explanation: v.status for v in found.verdicts if (v.heading, v.family) == ("faithfulness", None)
-    }
+    return {v.explanation: v.grade for v in found.verdicts if v.heading == "faithfulness"}
 
 
 def test_the_verdict_tells_honest_attention_from_deceived_on_a_planted_task() -> None:
-    asked = {"sizes": "train=400,dev=100,test=300", "metrics": ["comprehensiveness"]}
-    assert verdicts("sdc-text", **asked) == {"attention": "supported", "random:seed=1": "chance"}
-    assert verdicts("sdc-text", deception=1.0, **asked)["attention"] == "contradicted"
+    asked = {"sizes": "train=400,dev=100,test=150", "metrics": ["faithfulness"]}
+    honest = verdicts("sdc-text", **asked)
+    assert honest["attention"] in ("good", "strong")
+    assert honest["random:seed=1"] == "random"
+    assert verdicts("sdc-text", deception=1.0, **asked)["attention"] == "misleading"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("task", TASKS)
 def test_verdicts_where_the_answer_is_known(task: str) -> None:
-    """3 seeds, 1 500 test examples: what is not better than chance is seen not to be."""
-    asked: dict[str, Any] = {
-        "sizes": "train=800,dev=200,test=1500",
-        "metrics": TESTS,
-        "references": ["gradient", "loo"],
-    }
-    assert verdicts(task, **asked) == {"attention": "supported", "random:seed=1": "chance"}
-    assert verdicts(task, deception=1.0, **asked) == {"attention": "contradicted", "random:seed=1": "chance"}
+    """3 seeds, 600 test examples, honest, deceived and useless models."""
+    asked: dict[str, Any] = {"sizes": "train=800,dev=200,test=600", "metrics": ["faithfulness"]}
+    honest, deceived = verdicts(task, **asked), verdicts(task, deception=1.0, **asked)
+    assert honest["attention"] in ("good", "strong")
+    assert deceived["attention"] == "misleading"
+    assert {honest["random:seed=1"], deceived["random:seed=1"]} == {"random"}
     assert verdicts(task, chance=True, **asked) == {"attention": "unknown", "random:seed=1": "unknown"}
 
 
