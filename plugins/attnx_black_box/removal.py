@@ -10,8 +10,8 @@ from attnx.plugin import Example
 def text_of(example: Example, places: Sequence[int], words: Sequence[str] | None = None) -> str:
     """The text of an example with these places of its words alone, in their order.
 
-    `words` are the words there, by default its own. All words in their own places give the text as written. The space before a word stays where the
-    word before it does.
+    `words` are the words there, by default its own. All words in their own places give the text as it was
+    written. The space before a word stays where the word before it does.
     """
     words = [example.units[place] for place in places] if words is None else words
     if example.text is None or example.starts is None:

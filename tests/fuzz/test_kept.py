@@ -160,7 +160,7 @@ def test_the_list_of_runs_is_true_whatever_its_cache_says(seed: int, sealed: boo
         found = true_lines(root)
         assert [line["name"] for line in found] == [folder.name]
         assert [line.to_dict() for line in run_list.list_runs(root, cached=False)] == whole
-        print_runs([line for line in run_list.list_runs(root)], 0, "here")
+        print_runs(run_list.list_runs(root), 0, "here")
     else:
         file.write_bytes(damaged(file.read_bytes(), seed))
         assert true_lines(root) == whole

@@ -15,14 +15,6 @@ from attnx.views.terminal.tables import screen
 
 TASKS = ("sdc-text", "planted-pronouns", "planted-distractors")
 SMALL = "sdc-text:train=500,dev=100,test=100"
-TESTS = [
-    "comprehensiveness",
-    "sufficiency",
-    "kendall",
-    "decision-flip",
-    "permutation",
-    "adversarial-attention",
-]
 
 
 @pytest.fixture(scope="module")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
-
-from pydantic import Field
+from typing import Final, Literal
 
 from ..formatting import Number
 from ..provenance import Record
@@ -123,12 +121,12 @@ class Verdict(Record):
     signs: SignTest | None = None
     measure: str | None = None  # of interpretability: the metric that answers
     needed: int | None = None  # about how many texts would decide, where the grade is unknown
-    clauses: Annotated[tuple[Clause, ...], Field(min_length=1)]
+    clauses: tuple[Clause, ...]  # the answer in words
 
     @property
     def judged(self) -> bool:
         """False where there is no verdict because the model is not worth explaining."""
-        return self.clauses[0].kind != "no-verdict"
+        return not any(clause.kind == "no-verdict" for clause in self.clauses)
 
     @property
     def sentence(self) -> str:

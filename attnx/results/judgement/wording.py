@@ -356,7 +356,7 @@ def grade_in_words(verdict: Verdict) -> str:
     """The answer in one or a few words."""
     if not verdict.judged:
         return "no verdict"
-    if verdict.clauses[0].kind == "not-tested":
+    if any(clause.kind == "not-tested" for clause in verdict.clauses):
         return NOT_TESTED
     return GRADE_WORDS[verdict.grade]
 
