@@ -10,21 +10,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ..errors import AttnxError, PluginError, out_of_memory
-from ..host.foreign_code import noticed_interrupts
 from .global_state import unchanged_state
 
 
 @contextmanager
 def errors_of(title: str) -> Iterator[None]:
     """Turn an exception of a component into a PluginError; errors of the user or the machine pass."""
-    interrupts: list[int] = []
     try:
-        with noticed_interrupts() as interrupts, unchanged_state(title):
+        with unchanged_state(title):
             yield
-    except (AttnxError, OSError):  # of the user or the machine, or already converted
+    except (AttnxError, OSError, KeyboardInterrupt):  # of the user or the machine, or already converted
         raise
     except BaseException as error:  # a component may call exit, too
-        if interrupts or out_of_memory(error):
+        if out_of_memory(error):
             raise
         reason = " ".join(str(error).split())[:300]
         raise PluginError(

@@ -12,6 +12,8 @@ from attnx.plugin import DataError
 
 from .grid import Array, Box
 
+LARGEST = 1e9  # pixels; an integer may have any number of digits
+
 
 def read_image(path: Path, side: int) -> tuple[Array, tuple[int, int]]:
     """Return [3, side, side] bytes of an image scaled to a square, and its original width and height."""
@@ -43,4 +45,4 @@ def squeezed_box(given: Any, size: tuple[int, int], side: int, where: str) -> Bo
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and bool(np.isfinite(value))
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST

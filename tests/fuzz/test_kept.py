@@ -94,7 +94,7 @@ odd = st.recursive(
 )
 
 
-@fuzzed(60, seeds, odd)
+@fuzzed(60, seeds, odd, examples=((117057, ":0"), (65567, []), (14415, []), (14414, {})))
 def test_a_report_of_anybodys_with_a_seal_is_shown_or_one_line(seed: int, value: Any) -> None:
     """Somebody else's report, sealed as ours are: whatever stands in a field, lists and pages stay whole."""
     folder, _, _, _ = kept()

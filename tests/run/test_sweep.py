@@ -166,7 +166,7 @@ def test_warnings_of_a_job_reach_the_caller(monkeypatch):
 
 
 def test_a_scheduler_that_does_not_answer_is_one_line(monkeypatch):
-    monkeypatch.setattr("attnx.run.workers.executors.ANSWER", 0.1)
+    monkeypatch.setattr("attnx.run.workers.dask_cluster.ANSWER", 0.1)
     with pytest.raises(UsageError, match="No Dask scheduler answers at"):
         sweep(workers=Workers("dask", 1, "tcp://127.0.0.1:9"))
 
