@@ -61,6 +61,24 @@ def _threads() -> None:
         torch.cuda.manual_seed_all = lambda seed: None
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _every_clause_is_true() -> Iterator[None]:
+    """Evaluate the predicate of every clause on every report that a test of this session computes."""
+    from attnx.results.judgement.predicates import false_clauses
+    from attnx.run import evaluation
+
+    compute = evaluation.compute_report
+
+    def checked(*args: Any, **settings: Any) -> Any:
+        report = compute(*args, **settings)
+        assert false_clauses(report) == []
+        return report
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(evaluation, "compute_report", checked)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def _plain_figures(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave figures empty where a test is not about them: drawing is most of the time of a small run."""

@@ -13,7 +13,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from attnx.results.judgement.verdict import ERROR
 from attnx.results.statistics import holm, mean_interval, p_values
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -21,6 +20,7 @@ Method = Callable[[Array], tuple[Array, Array]]  # [S, N, M] -> low [M], high [M
 
 Kind = Literal["normal", "skewed", "binary", "rare"]
 
+ERROR = 0.05  # of all rows of a family together
 PIECE = 250  # sets that are drawn at once
 ROWS = 8  # of a comparison, or of one family of a verdict
 DISAGREE = 0.05  # share of the examples on which two answers that are right or wrong differ, where it is rare
