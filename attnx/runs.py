@@ -6,7 +6,6 @@ subcommands; `view` is `attnx view` and `export` is `attnx export`. `attnx.load`
 
 from __future__ import annotations
 
-import warnings
 import webbrowser
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -15,13 +14,12 @@ from typing import TYPE_CHECKING, Literal, overload
 
 from .api.setup import installed_here
 from .disk import delete_folder, write_file
-from .errors import AttnxWarning, UsageError
+from .errors import UsageError
 from .results.overview import KeptFiles, StoredRun, StoredWeights
 
 if TYPE_CHECKING:
     from .api.arguments import Names
-    from .results.report import Report
-    from .results.study import StudyReport
+    from .results import Report, StudyReport
 
 __all__ = [  # noqa: RUF022 - functions first
     "list",
@@ -52,21 +50,22 @@ def list(*, last: int | None = None, out: str | Path | None = None) -> tuple[Sto
     Raises:
         UsageError: `last` is negative.
     """
-    from .store.run_list import list_runs
-
     if last is not None and last < 0:
         raise UsageError(f"'last' is {last}, but it must be 0 or more.")
+
+    from .store.run_list import list_runs
+
     return tuple(list_runs(_folder(out))[:last])
 
 
 def folders(*, out: str | Path | None = None) -> tuple[Path, ...]:
-    """Say where runs and studies are stored.
+    """Say where runs and studies are stored: `out`, or `runs` and `studies` in ATTNX_HOME.
 
     Args:
-        out: the folder of runs, if it is not the default.
+        out: the folder of runs.
 
     Returns:
-        That folder, or `runs` and `studies` in ATTNX_HOME.
+        The folders.
     """
     from .store.saved_reports import roots
 
@@ -99,9 +98,7 @@ def view(
     open: bool = False,
     without: Names = (),
 ) -> Path:
-    """Find the page of a run or study, or make the index of all of them.
-
-    Pages that do not exist yet are written first. Nothing is evaluated again.
+    """Find the page of a run or study, or make the index of all; pages that are missing are written.
 
     Args:
         run: its name, the first characters of its name, or its folder; by default all, with an index.
@@ -247,12 +244,11 @@ def weights(
 ) -> tuple[StoredWeights, ...]:
     """List trained weights in ATTNX_HOME, or delete those that no stored run uses.
 
-    Weights count as used if a readable run in ATTNX_HOME names them. Studies and unreadable runs do not
-    count: if they need their weights again, the models are trained again.
+    Only readable runs in ATTNX_HOME count. Studies and unreadable runs train again if they need weights.
 
     Args:
         prune: whether unused weights are deleted.
-        older_than: only weights of at least this age, e.g. "12h", "30d", "8w" or a timedelta.
+        older_than: only weights of at least this age, e.g. "30d" or a timedelta.
         dry_run: whether nothing is deleted.
 
     Returns:
@@ -261,31 +257,23 @@ def weights(
     Raises:
         UsageError: the age cannot be read.
     """
-    from .store.pruning import list_weights, read_age
+    from .store.pruning import choose_weights, read_age
     from .store.run_list import list_runs
 
     age = timedelta(0) if older_than is None else read_age(older_than)
-    listed, now = list_runs(cached=False), datetime.now()
-    found = tuple(one for one in list_weights(listed) if now - one.written >= age)
-    if not prune:
-        return found
-    if unreadable := sum(run.kind == "unreadable" for run in listed):
-        text = f"{unreadable} stored reports cannot be read; weights that only they use are deleted."
-        warnings.warn(text, AttnxWarning, stacklevel=2)
-    unused = tuple(one for one in found if not one.runs)
-    _delete([one.folder for one in unused], dry_run)
-    return unused
+    found = choose_weights(list_runs(cached=False), age, unused=prune)
+    if prune:
+        _delete([one.folder for one in found], dry_run)
+    return found
 
 
 def kept(
     *, delete: bool = False, older_than: str | timedelta | None = None, dry_run: bool = False
 ) -> tuple[KeptFiles, ...]:
-    """List, or delete, what is kept to be read instead of computed again: importances and hidden states.
-
-    Whatever is deleted is computed again when it is needed.
+    """List, or delete, importances and hidden states that are kept; they are computed again when needed.
 
     Args:
-        delete: whether the files are deleted.
+        delete: whether they are deleted.
         older_than: only files that were last used at least so long ago, e.g. "30d" or a timedelta.
         dry_run: whether nothing is deleted.
 
@@ -295,16 +283,11 @@ def kept(
     Raises:
         UsageError: the age cannot be read.
     """
-    from .store.kept_tensors import ROOMS, list_kept
+    from .store.kept_tensors import kept_files
     from .store.pruning import read_age
 
-    age, now = timedelta(0) if older_than is None else read_age(older_than), datetime.now()
-    found = {room: [one for one in list_kept(room) if now - one.used >= age] for room in ROOMS}
-    if delete and not dry_run:
-        for files in found.values():
-            for one in files:
-                one.path.unlink(missing_ok=True)
-    return tuple(KeptFiles(room, len(files), sum(one.size for one in files)) for room, files in found.items())
+    age = timedelta(0) if older_than is None else read_age(older_than)
+    return kept_files(age, delete=delete and not dry_run)
 
 
 def _folder(out: str | Path | None) -> Path | None:
@@ -312,7 +295,6 @@ def _folder(out: str | Path | None) -> Path | None:
 
 
 def _delete(found: Sequence[Path], dry_run: bool) -> tuple[Path, ...]:
-    chosen = tuple(dict.fromkeys(found))
-    for folder in () if dry_run else chosen:
+    for folder in () if dry_run else dict.fromkeys(found):
         delete_folder(folder)
-    return chosen
+    return tuple(dict.fromkeys(found))

@@ -134,7 +134,7 @@ def _ours(model: HfClassifier, texts: Sequence[Example]) -> dict[str, float]:
         "attention": Attention(),
         "gradient": Gradient(GradientOptions()),
         "integrated-gradients": IntegratedGradients(IntegratedGradientsOptions(steps=STEPS, absolute=True)),
-        "loo": LeaveOneOut(LeaveOneOutOptions()),
+        "loo": LeaveOneOut(LeaveOneOutOptions(signed=False)),
     }
     explanations = tuple(Named(name, method) for name, method in methods.items())
     options = ErasureCurveOptions()

@@ -9,20 +9,20 @@ B examples, L columns, K alternatives, C classes, E the size of an embedding, H 
 mask, True means that a position may be attended to.
 """
 
-from .drawings import Drawing
-from .importances import ImportanceMethod
-from .metrics import JointMetric, Metric, SplitMetric
-from .models import (
+from .capable_models import (
     ClassNamingModel,
     DeletingModel,
     DifferentiatingModel,
     FrozenModel,
     InfluencingModel,
     LayeredModel,
-    Model,
     NoticedModel,
     ReplacingModel,
 )
+from .drawings import Drawing
+from .importances import ImportanceMethod
+from .metrics import JointMetric, Metric, SplitMetric
+from .models import Model
 from .projections import AttentionProjection
 from .studies import Study
 from .tasks import Task

@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from ..request.cell_choices import CellChoices
     from ..run.loaded_run import Prediction, Run
     from .audit import AuditedModel, AuditReport, AuditRow, Noticed
+    from .caution import Caution
     from .comparison import ComparedRun, ComparedShare, Comparison, Difference
     from .examples import ExampleColumn, Examples, Scores, SeedScores, StoredExample
     from .explanation import ClassScores, Explanation, Explanations, MetricValue, RemovedUnit
     from .judgement.records import Clause, FamilyEvidence, Ranked, RemovalShare, SignTest, Verdict, VerdictRow
     from .observations import Epoch, TrainingRecord
     from .provenance import ComponentUsed, PluginUsed, Provenance, SampleUsed
-    from .report import Caution, Curve, MethodCost, Quality, Report, Summary
+    from .report import Curve, MethodCost, Quality, Report, Summary
     from .reproduction import ClaimFound, ColumnShown, Compared, Measured, Reproduction, SkippedRows
     from .result import Result
     from .study import StudyReport, StudyRow
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "results.result": ("Result",),
-    "results.report": ("Report", "Summary", "Quality", "Curve", "MethodCost", "Caution"),
+    "results.report": ("Report", "Summary", "Quality", "Curve", "MethodCost"),
+    "results.caution": ("Caution",),
     "results.judgement.records": (
         "Verdict",
         "RemovalShare",

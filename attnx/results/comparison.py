@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 from .formatting import Interval, Number, format_number, interval_of, measure_name, with_arrow
-from .judgement.records import Grade
+from .judgement.records import Grade, Verdict
 from .provenance import Record
 from .result import Result
 from .selection import NoSuchRow, arguments_of
@@ -126,3 +127,21 @@ class Comparison(Result):
 
     def __repr__(self) -> str:
         return f"<Comparison of {self.title}: {len(self.significant)} of {len(self.rows)} significant>"
+
+
+def shares_of(verdicts: Mapping[str, Sequence[Verdict]]) -> tuple[ComparedShare, ...]:
+    """How faithful every explanation of every run is, by letter, the most faithful first."""
+    found = [
+        ComparedShare(
+            run=letter,
+            explanation=v.explanation,
+            grade=v.grade,
+            share=v.share,
+            low=v.share_low,
+            high=v.share_high,
+        )
+        for letter, of_run in verdicts.items()
+        for v in of_run
+        if v.heading == "faithfulness" and v.share is not None
+    ]
+    return tuple(sorted(found, key=lambda one: -(one.share or 0.0)))

@@ -101,7 +101,10 @@ def in_brief(folder: Path, written: datetime, report: Report | StudyReport) -> S
         labels = {"study": report.study.label, **report.labels}
         return StoredRun(folder.name, "study", written, labels, report.spec.seeds, found, {}, (), folder)
     values = next(iter(verdict_values(report).values()), {})
-    first = {title: value.mean for title, value in list(values.items())[:MOST]}
+    measures = {title: value.mean for title, value in values.items()}
+    if not measures:  # none that random scores are compared with
+        measures = {s.title: s.mean for s in report.summaries if s.predicted is None and not s.yardstick}
+    first = dict(list(measures.items())[:MOST])
     accuracy = sum(quality.accuracy for quality in report.quality) / len(report.quality)
     return StoredRun(
         name=folder.name,

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..errors import UsageError
-from .comparison import ONE_SEED, ComparedRun, ComparedShare, Comparison, Difference, DifferenceOutcome
+from .comparison import ONE_SEED, ComparedRun, Comparison, Difference, DifferenceOutcome, shares_of
 from .examples import Array, ExampleColumn, Examples
 from .report import Report
 from .statistics import LEVEL, holm, mean_over_seeds, p_values, paired_interval
@@ -118,28 +118,10 @@ def compare_reports(reports: Sequence[Report], *, models: bool = True) -> Compar
         runs=tuple(_run(side, sides) for side in sides),
         seeds=tuple(seeds),
         examples=len(ids),
-        shares=_shares(sides),
+        shares=shares_of({side.letter: side.report.verdicts for side in sides}),
         rows=_corrected(sorted(rows, key=lambda row: row.run)),
         notes=tuple(_notes(sides, seeds, ids, other, whole if apart else [])),
     )
-
-
-def _shares(sides: Sequence[_Side]) -> tuple[ComparedShare, ...]:
-    """How faithful every explanation of every run is, the most faithful first."""
-    found = [
-        ComparedShare(
-            run=side.letter,
-            explanation=v.explanation,
-            grade=v.grade,
-            share=v.share,
-            low=v.share_low,
-            high=v.share_high,
-        )
-        for side in sides
-        for v in side.report.verdicts
-        if v.heading == "faithfulness" and v.share is not None
-    ]
-    return tuple(sorted(found, key=lambda one: -(one.share or 0.0)))
 
 
 def _common_ids(sides: Sequence[_Side]) -> tuple[list[str], int]:

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field, PrivateAttr
 
 from ..errors import CheckFailed, DataError, UsageError
 from ..request.spec import RunSpec
+from .caution import Caution
 from .formatting import Interval, Number, format_number, interval_of, measure_name, with_arrow
 from .judgement.records import FamilyEvidence, Heading, Ranked, UnitName, Verdict
 from .provenance import ComponentUsed, Provenance, Record, SampleUsed
@@ -18,24 +19,11 @@ from .selection import NoSuchRow, arguments_of
 if TYPE_CHECKING:
     from .examples import Examples
 
-CautionKind = Literal[
-    "notice",
-    "not-better-than-constant",
-    "no-attention",
-    "untrained",
-    "same-model",
-    "not-retrained",
-    "one-seed",
-    "two-seeds",
-    "cut-off",
-    "signed-scores",
-    "constant-scores",
-    "undefined-values",
-    "unknown-words",
-    "copies-in-test",
-    "copies-of-train",
-    "one-label",
-]
+
+def _named(labels: dict[str, str]) -> dict[str, str]:
+    if not {"task", "model"} <= labels.keys():
+        raise ValueError("task and model are not named")
+    return labels
 
 
 class Summary(Record):
@@ -119,23 +107,6 @@ class MethodCost(Record):
     def milliseconds(self) -> float | None:
         """The time for one explanation; None where nothing was explained."""
         return 1000 * self.seconds / self.examples if self.examples else None
-
-
-class Caution(Record):
-    """Something a reader must know before trusting a number."""
-
-    kind: CautionKind
-    about: tuple[str, ...] = ()  # the explanations, measures, labels or seeds that it names
-    text: str
-
-    def __str__(self) -> str:
-        return self.text
-
-
-def _named(labels: dict[str, str]) -> dict[str, str]:
-    if not {"task", "model"} <= labels.keys():
-        raise ValueError("task and model are not named")
-    return labels
 
 
 class Report(Result):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 from ..request.spec import Choice, RunSpec
+from .caution import Caution
 from .formatting import Interval, Number, format_number, interval_of, with_arrow
 from .provenance import PluginUsed, Record
-from .report import Caution
 from .result import Result
 from .selection import NoSuchRow
 

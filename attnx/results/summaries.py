@@ -70,9 +70,8 @@ def _table(
         return []
     shown = [[number for number, measure in enumerate(m.measures) if measure.shown] for m in asked]
     titles = [(m, number) for m, numbers in zip(asked, shown, strict=True) for number in numbers]
-    columns = np.concatenate(
-        [_only(values[m.key][..., numbers], member) for m, numbers in zip(asked, shown, strict=True)], axis=2
-    )  # [S, n, rows]
+    parts = [_only(values[m.key][..., numbers], member) for m, numbers in zip(asked, shown, strict=True)]
+    columns = np.ascontiguousarray(np.concatenate(parts, axis=2))  # [S, n, rows], added up in one order
     members = np.array([_measured(m, member).sum() for m, _ in titles])
     bounds = np.array([m.measures[number].bounds for m, number in titles]).T  # [2, rows]
     found = summarise(columns, members, (bounds[0], bounds[1]))

@@ -11,6 +11,7 @@ from ..data.loading import Source
 from ..progress import Progress
 from ..request.keep_levels import Keep
 from ..request.plan import Plan
+from ..results.caution import Caution
 from ..results.example_collection import gather
 from ..results.judgement.cautions import cautions, no_attention, notices_of
 from ..results.judgement.constant_answer import useless_model
@@ -20,7 +21,7 @@ from ..results.judgement.records import UnitName
 from ..results.judgement.verdict import About, judge
 from ..results.observations import SeedResult
 from ..results.provenance import ComponentUsed, Provenance, SampleUsed
-from ..results.report import Caution, Report
+from ..results.report import Report
 from ..results.summaries import costs, curves, quality, summaries
 from ..store.identity import plugins_used
 from ..store.weights import Weights, tensors_hash

@@ -19,7 +19,8 @@ from .evaluation_mode import evaluating
 from .explained_classes import ExplainedClass
 from .global_state import standard_state
 from .measuring.attribution import Named, trace_of
-from .measuring.measurement import Pairing, answers_of_batch, pairings, scores_of
+from .measuring.batch_answers import Pairing, answers_of_batch
+from .measuring.measurement import pairings, scores_of
 from .measuring.output_checks import check_trace
 from .measuring.score_keeper import by_unit, probabilities_without
 from .measuring.splits import Split, batches

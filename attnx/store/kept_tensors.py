@@ -13,12 +13,13 @@ import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from ..disk import hidden_folder
 from ..errors import AttnxWarning, UsageError
+from ..results.overview import KeptFiles
 from .home import home
 
 if TYPE_CHECKING:
@@ -65,6 +66,15 @@ def list_kept(room: Room, root: Path | None = None) -> list[KeptFile]:
             state = path.stat()
             found.append(KeptFile(path, state.st_size, datetime.fromtimestamp(state.st_mtime)))
     return sorted(found, key=lambda one: one.used, reverse=True)
+
+
+def kept_files(age: timedelta, *, delete: bool = False) -> tuple[KeptFiles, ...]:
+    """What is kept of each kind and was last used at least so long ago; deleted, if that is asked."""
+    now = datetime.now()
+    found = {room: [one for one in list_kept(room) if now - one.used >= age] for room in ROOMS}
+    for one in (one for files in found.values() for one in files) if delete else ():
+        one.path.unlink(missing_ok=True)
+    return tuple(KeptFiles(room, len(files), sum(one.size for one in files)) for room, files in found.items())
 
 
 class KeptTensors:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from ..disk import ABANDONED
-from ..errors import UsageError
+from ..errors import AttnxWarning, UsageError
 from ..results.overview import StoredRun, StoredWeights
 from .home import home
 from .weights import CHECKPOINTS, FILE
@@ -55,3 +56,17 @@ def old_checkpoints(older_than: timedelta | None, now: datetime, root: Path | No
     age = timedelta(seconds=ABANDONED) if older_than is None else older_than
     files = ((root or home() / "weights") / CHECKPOINTS).glob(f"[!.]*/{FILE}")
     return sorted(file.parent for file in files if now - datetime.fromtimestamp(file.stat().st_mtime) > age)
+
+
+def choose_weights(
+    listed: Sequence[StoredRun], age: timedelta, *, unused: bool = False
+) -> tuple[StoredWeights, ...]:
+    """The weights of at least this age, or only those that no readable run uses, with a warning."""
+    now = datetime.now()
+    found = tuple(one for one in list_weights(listed) if now - one.written >= age)
+    if not unused:
+        return found
+    if unreadable := sum(run.kind == "unreadable" for run in listed):
+        text = f"{unreadable} stored reports cannot be read; weights that only they use are deleted."
+        warnings.warn(text, AttnxWarning, stacklevel=3)
+    return tuple(one for one in found if not one.runs)

@@ -199,16 +199,8 @@ def _warnings(report: Report | StudyReport) -> list[str]:
 
 def _verdicts(report: Report) -> list[str]:
     """The verdicts in words, the ranking, and the evidence of every family."""
-    from ..results.judgement.wording import (
-        GRADE_WORDS,
-        STATUS_IN_WORDS,
-        grade_in_words,
-        percent,
-        question,
-        row_in_words,
-        sees_in_words,
-        yardsticks,
-    )
+    from ..results.judgement.family_wording import STATUS_IN_WORDS, row_in_words, sees_in_words, yardsticks
+    from ..results.judgement.wording import GRADE_WORDS, grade_in_words, percent, question
 
     lines = ["## Verdict", ""] if report.verdicts else []
     for v in report.verdicts:

@@ -1,4 +1,4 @@
-from captum import attr
+import torch
 from torch import Tensor
 
 from attnx.formulas import Randomness
@@ -25,7 +25,6 @@ class InputXGradient(ImportanceMethod):
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         output = Output(model, trace, target, self.options.of)
-        found = attr.InputXGradient(output).attribute(
-            trace.embeddings.detach().requires_grad_(), additional_forward_args=output.rows
-        )
-        return values_by_unit(found, trace, self.options.absolute)
+        x = trace.embeddings.detach().requires_grad_()  # [B, L, E]
+        (gradient,) = torch.autograd.grad(output(x, output.rows).sum(), x)
+        return values_by_unit(x.detach() * gradient, trace, self.options.absolute)

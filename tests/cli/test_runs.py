@@ -20,7 +20,7 @@ def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("made")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ATTNX_HOME", str(folder))
-        first = attnx.evaluate(TASK, metrics="kendall", references="loo", **SMALL)
+        first = attnx.evaluate(TASK, metrics=["kendall", "faithfulness"], references="loo", **SMALL)
         second = attnx.evaluate(TASK, metrics="nnz", projection="sparsemax", seeds=[0, 1], **SMALL)
         attnx.study("uniform-attention", TASK, training={"epochs": 1}, progress=False)
     now = time.time()
@@ -49,7 +49,9 @@ def test_runs_and_studies_are_listed_newest_first_with_numbers_and_verdict(kept,
     assert lines[2]["labels"] == first.labels
     assert lines[2]["numbers"]["accuracy"] == pytest.approx(first.quality[0].accuracy)
     assert lines[2]["numbers"]["kendall tau with loo"] == first.select("tau", reference="loo").mean
-    assert lines[2]["verdicts"]["attention, faithfulness"] == first.verdict().status
+    assert lines[2]["verdicts"] == {
+        f"{v.explanation}, {v.heading}": v.grade for v in first.verdicts if v.share
+    }
     assert sorted(lines[1]["weights"]) == sorted(second.provenance.weights_folders.values())
     _, out, _ = cli("runs")
     assert all(name in out for name in (first.fingerprint, second.fingerprint, study))

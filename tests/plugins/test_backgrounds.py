@@ -73,7 +73,7 @@ def test_every_spare_is_equally_likely_in_any_batch(model_and_data):
 
 def test_leave_one_out_is_the_mean_over_drawn_backgrounds(model_and_data):
     model, data = model_and_data
-    options = LeaveOneOutOptions(variant="background", draws=DRAWS, normalise=False)
+    options = LeaveOneOutOptions(variant="background", draws=DRAWS, normalise=False, signed=False)
     with evaluating(model):
         trace = trace_of(model, model.encode(data.test))
         found = LeaveOneOut(options)(model, trace, trace.predicted, RANDOM)

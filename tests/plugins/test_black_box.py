@@ -62,8 +62,8 @@ def test_leave_one_out_is_the_change_of_the_functions_own_output():
     whole = predict([text])[0]
     target = whole.argmax()
     shorter = [" ".join(words[:i] + words[i + 1 :]) for i in range(len(words))]
-    changes = np.abs(whole[target] - predict(shorter)[:, target])
-    expected = changes / changes.sum()  # `loo` gives shares
+    changes = whole[target] - predict(shorter)[:, target]
+    expected = changes / np.abs(changes).sum()  # `loo` gives shares, with their signs
     np.testing.assert_allclose(found[tuple(words)], expected, atol=2e-3)  # stored in half precision
 
 

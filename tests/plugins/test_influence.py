@@ -59,7 +59,8 @@ def trace_and(model: Model, *lengths: int) -> Trace:
 def context(model: Model, trace: Trace, metric: Contextualisation | None = None) -> Tensor:
     explanation = Importance("attention", trace.attention, trace.predicted)
     with evaluating(model):
-        return (metric or Contextualisation())(Evidence(trace, explanation, None, model, Randomness(0)))
+        values = (metric or Contextualisation())(Evidence(trace, explanation, None, model, Randomness(0)))
+        return values[:, 0]
 
 
 def importance(model: Model, trace: Trace, **options: Any) -> Tensor:

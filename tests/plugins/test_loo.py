@@ -24,7 +24,7 @@ from attnx_sdc.options import FcamOptions, Sdc2dOptions, SdcTextOptions
 from attnx_sdc.plane import Plane
 from attnx_sdc.text import SdcText
 
-RAW = LeaveOneOutOptions(normalise=False)
+RAW = LeaveOneOutOptions(normalise=False, signed=False)
 
 
 def toy() -> tuple[Model, TaskData]:
@@ -86,7 +86,7 @@ def brute_force(model: Model, example: Example, of: str) -> list[float]:
 @pytest.mark.parametrize("of", ["target", "average"])
 def test_deletion_is_what_a_loop_over_shortened_examples_gives(make: Make, of: str, columns: int) -> None:
     model, data = make()
-    trace, found = values(model, data.test, LeaveOneOutOptions(of=of, normalise=False))  # type: ignore[arg-type]
+    trace, found = values(model, data.test, LeaveOneOutOptions(of=of, normalise=False, signed=False))  # type: ignore[arg-type]
     for row, example in enumerate(data.test):
         expected = torch.tensor(brute_force(model, example, of))
         torch.testing.assert_close(found[row][trace.batch.mask[row]], expected, atol=2e-6, rtol=1e-4)
@@ -108,7 +108,7 @@ def test_two_classes_change_alike_so_the_average_is_the_change_of_the_target() -
 @every_model
 def test_normalised_values_are_shares(make: Make) -> None:
     model, data = make()
-    _, shares = values(model, data.test, LeaveOneOutOptions())
+    _, shares = values(model, data.test, LeaveOneOutOptions(signed=False))
     _, raw = values(model, data.test, RAW)
     torch.testing.assert_close(shares, raw / raw.sum(1, keepdim=True))
 
@@ -117,7 +117,7 @@ def test_normalised_values_are_shares(make: Make) -> None:
 @pytest.mark.parametrize("baseline", ["zero", "mean"])
 def test_masking_replaces_one_embedding_at_a_time(make: Make, baseline: str, columns: int) -> None:
     model, data = make()
-    options = LeaveOneOutOptions(variant="mask", baseline=baseline, normalise=False)  # type: ignore[arg-type]
+    options = LeaveOneOutOptions(variant="mask", baseline=baseline, normalise=False, signed=False)  # type: ignore[arg-type]
     trace, found = values(model, data.test, options)
     for row, example in enumerate(data.test):
         with evaluating(model):
@@ -159,7 +159,7 @@ def test_a_single_unit_gets_zero_when_deleted_and_a_value_when_masked() -> None:
     assert deleted[0].tolist() == [0, 0]
     assert (deleted[1] > 0).all()
     assert values(model, examples[:1], LeaveOneOutOptions())[1].tolist() == [[0]]
-    _, masked = values(model, examples, LeaveOneOutOptions(variant="mask"))
+    _, masked = values(model, examples, LeaveOneOutOptions(variant="mask", signed=False))
     assert masked[0].tolist() == [1, 0]
 
 
@@ -214,7 +214,7 @@ def test_a_declared_fast_path_is_used_for_deletion_only() -> None:
     change = (trace.probabilities.amax(1, keepdim=True) - 0.5).expand_as(found)
     measured = trace.batch.mask & (trace.batch.mask.sum(1, keepdim=True) > 1)
     torch.testing.assert_close(found, change.masked_fill(~measured, 0))
-    masked = LeaveOneOutOptions(variant="mask")
+    masked = LeaveOneOutOptions(variant="mask", signed=False)
     assert torch.equal(values(Fast(), examples, masked)[1], values(ToyModel(), examples, masked)[1])
 
 
@@ -247,7 +247,7 @@ def test_deleting_units_without_attention_changes_nothing() -> None:
     model = Mlp.build(data, Sparsegen(SparsegenOptions(lam=0.9)), SequenceOptions())
     with torch.no_grad():
         model.word_vectors.weight.mul_(30.0)
-    trace, found = values(model, examples, LeaveOneOutOptions())
+    trace, found = values(model, examples, LeaveOneOutOptions(signed=False))
     passed_over = trace.batch.mask & (trace.attention == 0)
     assert int(passed_over.sum()) > 200
     assert not found[passed_over].any()

@@ -33,7 +33,7 @@ NOT_LINEAR = [
     "input-x-gradient:absolute=true",
     "lime:regression=lasso,penalty=0.01",
     "loo:signed=true",
-    "loo:normalise=false",
+    "loo:normalise=false,signed=false",
 ]
 
 
@@ -100,7 +100,7 @@ def test_where_a_size_or_a_share_is_taken_the_sum_is_not_zero(name: str) -> None
 
 def test_signed_leave_one_out_has_the_size_of_the_unsigned_and_the_sign_of_the_change() -> None:
     signed = scores("loo:signed=true,normalise=false", 1)
-    assert torch.equal(signed.abs(), scores("loo:normalise=false", 1))
+    assert torch.equal(signed.abs(), scores("loo:normalise=false,signed=false", 1))
     ablated = scores("loo:signed=true,normalise=false,variant=mask", 1)
     torch.testing.assert_close(ablated, scores("feature-ablation", 1), atol=1e-6, rtol=0)
     assert (signed < 0).any()

@@ -27,5 +27,5 @@ def test_a_row_says_whether_it_meets_its_target_and_how_far_it_is_from_the_limit
 
 def test_an_unknown_benchmark_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.argv", ["benchmarks", "no-such"])
-    with pytest.raises(SystemExit, match=r"no benchmark 'no-such'. There are: adversary, deletion"):
+    with pytest.raises(SystemExit, match=r"no benchmark 'no-such'. There are: adversary, decoder, deletion"):
         main()

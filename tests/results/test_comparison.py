@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 
 import attnx
+from attnx.results.caution import Caution
 from attnx.results.paired_differences import compare_reports
-from attnx.results.report import Caution
 from attnx.results.statistics import LEAST, holm, mean_interval, p_values
 
 SMALL = {

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from attnx.results.judgement.families import evidence_by_family, row_status
+from attnx.results.judgement.family_wording import DISAGREE, UNTRUSTED, row_in_words
 from attnx.results.judgement.predicates import family_holds
 from attnx.results.judgement.records import FamilyEvidence
-from attnx.results.judgement.wording import DISAGREE, UNTRUSTED, row_in_words
 from attnx.results.observations import Measurement, Observation, SeedResult, TrainingRecord
 from attnx.types import Measure
 

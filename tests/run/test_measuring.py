@@ -20,6 +20,7 @@ class Broken:
     """Importance that is not finite for the second example."""
 
     needs = ()
+    signed = False
     passes = 0
 
     def __call__(self, model: Any, trace: Any, target: Tensor, random: Randomness) -> Tensor:

@@ -151,6 +151,7 @@ def test_results_are_the_same_when_they_are_read_back_and_anything_else_is_refus
 
 class Attention:
     needs = ()
+    signed = False
 
     def __call__(self, model, trace, target, random):
         return trace.attention

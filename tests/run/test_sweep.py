@@ -63,7 +63,7 @@ def check_page(found):
     }
     assert all((folder / link).is_file() for link in linked)
     assert json.loads((folder / "sweep.json").read_text())["rows"][0]["run"] == first
-    assert {"heat-map-accuracy.svg", "heat-map-nnz.svg"} <= {path.name for path in folder.iterdir()}
+    assert {"heat-map-accuracy.svg", "heat-map-focus-ft.svg"} <= {path.name for path in folder.iterdir()}
 
 
 def test_methods_that_are_there_for_comparison_alone_have_no_row():

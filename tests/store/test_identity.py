@@ -112,10 +112,10 @@ def test_another_version_of_a_library_that_takes_part_makes_another_run(
 ) -> None:
     from attnx.store import dependencies
 
-    explained = plan(catalog, explanations=("integrated-gradients",), metrics=("importance-entropy",))
+    explained = plan(catalog, projection="entmax")
     before = [run_name(asked, Source(), CPU) for asked in (plan(catalog), explained)]
-    captum = SimpleNamespace(metadata={"Name": "captum"}, version="99")
-    installed = {**dependencies._distributions(), "captum": [captum]}
+    entmax = SimpleNamespace(metadata={"Name": "entmax"}, version="99")
+    installed = {**dependencies._distributions(), "entmax": [entmax]}
     monkeypatch.setattr(dependencies, "_distributions", lambda: installed)
     after = [run_name(asked, Source(), CPU) for asked in (plan(catalog), explained)]
     assert (before[0] == after[0], before[1] == after[1]) == (True, False)

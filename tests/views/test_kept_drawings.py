@@ -6,7 +6,7 @@ import warnings
 import pytest
 
 import attnx
-from attnx.errors import PluginError, UsageError
+from attnx.errors import AttnxWarning, PluginError, UsageError
 
 PLANE = {
     "task": "sdc-2d:train=20,dev=10,test=12",
@@ -93,11 +93,19 @@ def test_nothing_to_draw_is_no_figure(home, install):
     assert "crowd" not in {f.name for f in attnx.evaluate(**PLANE).figures()}
 
 
-@pytest.mark.parametrize(("collect", "draw"), [("1 / 0", DRAW), (COLLECT, "1 / 0")])
-def test_what_a_drawing_breaks_is_said_with_its_name(collect, draw, home, install):
-    installed(install, collect, draw)
-    with pytest.raises(PluginError, match=r"drawing 'crowd' of plugin crowd .* failed: ZeroDivisionError"):
+BROKEN = r"drawing 'crowd' of plugin crowd .* failed: ZeroDivisionError"
+
+
+def test_what_a_drawing_breaks_while_it_collects_is_said_with_its_name(home, install):
+    installed(install, "1 / 0", DRAW)
+    with pytest.raises(PluginError, match=BROKEN):
         attnx.evaluate(**PLANE)
+
+
+def test_what_a_drawing_breaks_on_the_page_is_said_and_the_report_is_not_lost(home, install):
+    installed(install, COLLECT, "1 / 0")
+    with pytest.warns(AttnxWarning, match=BROKEN):
+        assert attnx.evaluate(**PLANE).quality
 
 
 def test_no_drawing_is_made_where_scores_are_not_kept(home):

@@ -7,9 +7,10 @@ import pytest
 from rich.console import Console
 
 import attnx
+from attnx.results.caution import Caution
 from attnx.results.formatting import format_number
 from attnx.results.judgement.records import Clause
-from attnx.results.report import Caution, MethodCost
+from attnx.results.report import MethodCost
 from attnx.views.terminal.report import folded, print_report, print_study
 from attnx.views.terminal.tables import print_table
 

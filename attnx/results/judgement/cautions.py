@@ -9,8 +9,9 @@ from typing import Final, Literal
 import numpy as np
 
 from ...types import Example, TaskData
+from ..caution import Caution
 from ..observations import SeedResult
-from ..report import Caution, Summary
+from ..report import Summary
 from .constant_answer import UselessModel
 from .records import UnitName
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...types import TaskData
+from ..caution import Caution
 from ..observations import SeedResult
-from ..report import Caution
 from ..statistics import paired_interval
 
 Labels = np.ndarray[Any, np.dtype[Any]]

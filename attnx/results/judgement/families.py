@@ -11,8 +11,8 @@ import numpy as np
 from ...types import Direction, Family, Sees
 from ..observations import Measurement, SeedResult
 from ..statistics import mean_over_seeds, paired_interval
+from .family_wording import family_clause
 from .records import FamilyEvidence, Heading, Status, UnitName, VerdictRow
-from .wording import family_clause
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 

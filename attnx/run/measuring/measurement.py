@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations, product
 
 import torch
 from torch import Tensor
 
 from ...formulas.erasure import remembering
-from ...formulas.randomness import Randomness
 from ...progress import Progress, Step
 from ...protocols import JointMetric, Metric, Model, SplitMetric
 from ...request.plan import Tests
 from ...results.observations import AttributionCost, Measurement, Observation, Traits
-from ...types import Batch, Corpus, Evidence, Importance, JointEvidence, Trace
+from ...types import Batch, Corpus, Importance, Trace
 from ..evaluation_mode import evaluating
 from ..plugin_errors import errors_of
 from .attribution import Named, attribute, trace_of
-from .metric_calls import answer_of, attention_evidence, joint_answers
+from .batch_answers import Pairing, answers_of_batch
 from .output_checks import check_bounds, check_scores, check_tensor, check_trace
 from .partial_results import PartialResults
 from .pass_meter import metered, units_declared
 from .score_keeper import ScoreKeeper
 from .splits import Split, batches
 
-# A metric, the label of the explanation it reads, and that of the reference it compares with.
-Pairing = tuple[Named, str | None, str | None]
 # Measures all examples of a split, wherever that is done.
 MeasureSplit = Callable[[Split, Tests[Named], ScoreKeeper | None, Step], PartialResults]
 
@@ -214,81 +210,6 @@ def _tested(metric: Metric | SplitMetric | JointMetric, tests: Tests[Named]) -> 
     return [None, *baselines] if "reattend" in metric.needs else [None]
 
 
-def evidence_of(
-    model: Model,
-    trace: Trace,
-    seed: int,
-    metric: Named,
-    explanation: str | None,
-    reference: str | None,
-    importances: Mapping[str, Importance],
-) -> Evidence:
-    """What a metric gets to see of one explanation, or of the model with other scores as its attention."""
-    if explanation is not None and not metric.component.reads_explanation:
-        trace = attending(model, trace, importances[explanation].values)
-    evidence = attention_evidence(model, trace, seed)
-    if explanation is not None:
-        evidence = replace(evidence, explanation=importances[explanation])
-    if reference is not None:
-        evidence = replace(evidence, compared=importances[reference])
-    return comparable(evidence) if metric.component.family == "agreement" else evidence
-
-
-def comparable(evidence: Evidence) -> Evidence:
-    """Compare sizes where only one of explanation and reference has signs: its absolute values are used."""
-    one, other = evidence.explanation, evidence.compared
-    if other is None or one.signed == other.signed:
-        return evidence
-    one, other = (
-        replace(scores, values=scores.values.abs()) if scores.signed else scores for scores in (one, other)
-    )
-    return replace(evidence, explanation=one, compared=other)
-
-
-def answers_of_batch(
-    pairs: Sequence[Pairing],
-    model: Model,
-    trace: Trace,
-    seed: int,
-    importances: Mapping[str, Importance],
-    corpus: Corpus,
-) -> Iterator[tuple[tuple[Tensor, ...], bool]]:
-    """What every pairing gives for a batch, and whether it was computed on another device.
-
-    A joint metric is called once, with all explanations that it is paired with.
-    """
-    joint: dict[str, dict[str, Tensor]] = {}
-    for metric, explanation, reference in pairs:
-        if metric.component.joint:
-            assert explanation is not None, "a joint metric reads explanations"
-            if metric.label not in joint:
-                tested = [of for other, of, _ in pairs if other is metric and of is not None]
-                some = {name: importances[name] for name in tested}
-                evidence = JointEvidence(trace, some, model, Randomness(seed), corpus)
-                joint[metric.label] = joint_answers(metric, evidence)
-            values = joint[metric.label][explanation]
-            yield (values.cpu(),), values.device != trace.logits.device
-            continue
-        single = evidence_of(model, trace, seed, metric, explanation, reference, importances)
-        yield answer_tensors(metric, single, corpus)
-
-
-def answer_tensors(metric: Named, evidence: Evidence, corpus: Corpus) -> tuple[tuple[Tensor, ...], bool]:
-    """The tensors that a metric returns for a batch, and whether it computed on another device."""
-    component: Metric | SplitMetric = metric.component
-    device = evidence.trace.logits.device
-    title = metric.title("metric")
-    with errors_of(title):
-        if component.whole_split:
-            tensors = component.keep(evidence, corpus)
-            elsewhere = device.type != "cpu"  # where it computes its values
-        else:
-            tensors = tuple(part.double() for part in answer_of(metric, evidence) if part is not None)
-            check_bounds(tensors[0], component.measures, title)
-            elsewhere = tensors[0].device != device
-    return tuple(tensor.cpu() for tensor in tensors), elsewhere
-
-
 def _measurement(pairing: Pairing, tensors: tuple[Tensor, ...], corpus: Corpus) -> Measurement:
     """The values of a metric, from its tensors for all examples in their order."""
     named, explanation, reference = pairing
@@ -313,9 +234,3 @@ def _measurement(pairing: Pairing, tensors: tuple[Tensor, ...], corpus: Corpus) 
         values=values.numpy(),
         curves=tuple((axis, line.double().numpy()) for axis, line in curves),
     )
-
-
-def attending(model: Model, trace: Trace, attention: Tensor) -> Trace:
-    """What the model would have computed with other attention [B, L]."""
-    attention = attention.to(trace.attention)
-    return replace(trace, attention=attention, logits=model.reattend(trace, attention))

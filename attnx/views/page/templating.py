@@ -8,15 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ...escaping import printable
 from ...results.formatting import format_number
-from ...results.judgement.wording import (
-    GRADE_WORDS,
-    QUESTIONS,
-    STATUS_IN_WORDS,
-    grade_in_words,
-    percent,
-    row_in_words,
-    sees_in_words,
-)
+from ...results.judgement.family_wording import STATUS_IN_WORDS, row_in_words, sees_in_words
+from ...results.judgement.wording import GRADE_WORDS, QUESTIONS, grade_in_words, percent
 from ..score_colours import css_variables
 from .direction import isolated, isolated_within
 

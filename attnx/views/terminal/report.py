@@ -9,17 +9,12 @@ from rich.padding import Padding
 from rich.text import Text
 
 from ...escaping import printable
+from ...results.caution import Caution
 from ...results.formatting import format_number
+from ...results.judgement.family_wording import STATUS_IN_WORDS, row_in_words, sees_in_words, yardsticks
 from ...results.judgement.records import FamilyEvidence, Grade
-from ...results.judgement.wording import (
-    STATUS_IN_WORDS,
-    grade_in_words,
-    question,
-    row_in_words,
-    sees_in_words,
-    yardsticks,
-)
-from ...results.report import Caution, Report, Summary
+from ...results.judgement.wording import grade_in_words, question
+from ...results.report import Report, Summary
 from ...results.study import StudyReport
 from .ruler import print_ruler
 from .tables import print_table, screen
