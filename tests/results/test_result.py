@@ -10,8 +10,8 @@ import pytest
 import attnx
 from attnx.request.cell_choices import CellChoices
 from attnx.results.audit import AuditedModel, AuditReport, AuditRow, Noticed
+from attnx.results.caution import CautionKind
 from attnx.results.provenance import Record
-from attnx.results.report import CautionKind
 from attnx.results.reproduction import ClaimFound, ColumnShown, Compared, Measured, Reproduction
 from attnx.results.result import SCHEMA, Result
 from attnx.results.sweep import SweepReport, rows_of
