@@ -8,6 +8,7 @@ from .records import Grade
 from .shares import Share, texts_needed
 
 NEAR: Final = 0.05  # a share this close to 0 is no better than random in practice
+NEARLY: Final = 0.02  # of the way from random to best: less is no reason to pay for more passes
 WEAK: Final = 0.25
 PARTIAL: Final = 0.5
 GOOD: Final = 0.75

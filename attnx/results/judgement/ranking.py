@@ -10,14 +10,13 @@ from typing import Any, Final
 import numpy as np
 
 from ..statistics import holm
-from .grades import grade_of
+from .grades import NEARLY, grade_of
 from .records import GRADES, Ranked
 from .removal_test import RemovalTest
 from .shares import FEWEST, Share, mean_over_seeds_by_text
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 LEVEL: Final = 0.05  # of all comparisons together
-NEARLY: Final = 0.02  # of the way from random to best: less is no reason to pay for more passes
 
 
 def ranking_of(
@@ -28,19 +27,19 @@ def ranking_of(
 ) -> tuple[Ranked, ...]:
     """Every explanation of the leading removal, the highest share first.
 
-    A group begins with an explanation that differs beyond noise from the first of the group above it:
-    paired on the same texts, corrected for all pairs (Holm).
+    A group begins with an explanation that differs beyond noise from everything above it: paired on the same
+    texts, corrected for all pairs (Holm). So two equal explanations are rarely in different groups.
     """
     shares = {name: test.share(name) for name in test.columns}
     order = sorted(shares, key=lambda name: -_sortable(shares[name]))
     apart = different_pairs(test, order)
     groups: dict[str, int] = {}
-    first, number = "", 0
-    for name in order:
-        if not first or frozenset((first, name)) in apart:
-            first, number = name, number + 1
+    number = 0
+    for place, name in enumerate(order):
+        number += all(frozenset((other, name)) in apart for other in order[:place])
         groups[name] = number
-    best = recommended(order, shares, groups, passes)
+    as_good = [name for name in order if frozenset((order[0], name)) not in apart]
+    best = recommended(order, shares, as_good, passes)
     return tuple(
         Ranked(
             explanation=name,
@@ -52,6 +51,7 @@ def ranking_of(
             signed=signed.get(name, False),
             depends_on_class=name not in classless,
             group=groups[name],
+            as_good=name in as_good,
             recommended=name == best,
         )
         for name in order
@@ -63,18 +63,18 @@ def _sortable(share: Share) -> float:
 
 
 def recommended(
-    order: Sequence[str], shares: Mapping[str, Share], groups: Mapping[str, int], passes: Mapping[str, float]
+    order: Sequence[str], shares: Mapping[str, Share], as_good: Sequence[str], passes: Mapping[str, float]
 ) -> str | None:
     """The cheapest explanation that is practically as good as the best; None if none is any good.
 
-    As good: it does not differ from the best beyond noise, or its share is less than NEARLY below.
+    That is: it does not differ from the best beyond noise (`as_good`), or is less than NEARLY behind.
     """
     worth = GRADES.index("weak")
     best = max((_sortable(share) for share in shares.values()), default=-math.inf)
     usable = [
         name
         for name in order
-        if (groups[name] == 1 or shares[name].value > best - NEARLY)
+        if (name in as_good or shares[name].value > best - NEARLY)
         and (grade := grade_of(shares[name])) in GRADES
         and GRADES.index(grade) >= worth
     ]

@@ -155,5 +155,6 @@ class Ranked(Record):
     passes: Number  # inputs that the model must process to explain one example
     signed: bool  # some of its scores are negative
     depends_on_class: bool  # scores are about the predicted class; otherwise the same for every class
-    group: int  # explanations of one group do not differ beyond noise from its first; 1 is the best
+    group: int  # 1 is the best; the first of a group differs beyond noise from everything above it
+    as_good: bool = True  # does not differ from the best beyond noise
     recommended: bool = False

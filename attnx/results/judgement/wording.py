@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ..formatting import format_number
-from .grades import side_of
+from .grades import NEARLY, side_of
 from .records import (
     Clause,
     ClauseKind,
@@ -215,12 +215,15 @@ class Wording:
         cost = _passes(best.passes)
         numbers = f"{percent(best.share)} [{percent(best.low)}, {percent(best.high)}], {cost}"
         if best.explanation == v.explanation:
-            alone = "it is the only one tested here"
-            why = "no explanation tested here is better beyond noise" if len(ranking) > 1 else alone
+            why = "no explanation tested here is better beyond noise"
+            if not best.as_good:
+                why = f"the best one tested here is less than {percent(NEARLY)} ahead and costs more"
+            elif len(ranking) == 1:
+                why = "it is the only one tested here"
             return [self._clause("use", f"use it: {why}", best.explanation)]
         mine = next((one for one in ranking if one.explanation == v.explanation), None)
-        close = mine is not None and (mine.group == best.group or (mine.share or 0) >= (best.share or 0))
-        extra = ", which is cheaper and practically as good" if close else ""
+        close = mine is not None and mine.as_good
+        extra = ", which costs less and is practically as good" if close else ""
         return [self._clause("use", f"use {best.explanation} ({numbers}){extra}", best.explanation)]
 
     def unchanged(self, similarity: float | None) -> tuple[Clause, ...]:
