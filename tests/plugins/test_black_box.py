@@ -54,6 +54,12 @@ def test_words_without_a_text_are_joined_by_spaces():
     assert text_of(Example("e", ("a", "b", "c"), 0), [0, 2]) == "a c"
 
 
+def test_a_word_in_the_place_of_another_keeps_the_spaces_around_it():
+    one = example("Well,  done!", ("Well", 0), (",", 4), ("done", 7), ("!", 11))
+    assert text_of(one, [0, 1, 2, 3], ["Well", ",", "bad", "!"]) == "Well,  bad!"
+    assert text_of(Example("e", ("a", "b"), 0), [0, 1], ["a", "x"]) == "a x"
+
+
 def test_leave_one_out_is_the_change_of_the_functions_own_output():
     report = attnx.evaluate((TEXTS, LABELS), predict, explanations="loo", metrics="none", progress=False)
     found = {e.units: e.seen[0].scores["loo"] for e in report.examples()}

@@ -16,8 +16,9 @@ from attnx.testing import ToyModel
 from attnx_sdc.focus import Focus
 from attnx_sdc.options import FocusOptions
 from attnx_shape.entropy import Entropy
+from attnx_shape.mass import Mass
 from attnx_shape.nnz import Nnz
-from attnx_shape.options import EntropyOptions, NnzOptions
+from attnx_shape.options import EntropyOptions, MassOptions, NnzOptions
 from attnx_shape.simplex_distance import SimplexDistance
 
 
@@ -159,3 +160,23 @@ def test_example_without_a_focus_is_left_out_of_the_curve_too():
     assert values[1].isnan().all()
     assert curve[1].isnan().all()
     assert curve[0].tolist() == [1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("row", "mass", "units"),
+    [
+        ([0.25, 0.25, 0.25, 0.25], 0.8, 4),
+        ([0.2] * 5, 0.8, 4),  # exactly 80 %
+        ([0.9, 0.05, 0.05], 0.8, 1),
+        ([0.5, -0.4, 0.1], 0.8, 2),  # sizes count
+        ([0.5, 0.3, 0.2], 1.0, 3),
+    ],
+)
+def test_mass_counts_the_units_that_hold_most_of_the_weight(row, mass, units):
+    found = Mass(MassOptions(mass=mass))(evidence([row, [*row, 0.0]]))
+    assert found[:, 0].tolist() == [units, units]  # a unit without weight changes nothing
+    assert found[0, 1].item() == pytest.approx(units / len(row))
+
+
+def test_mass_is_undefined_where_nothing_has_weight():
+    assert Mass(MassOptions())(evidence([[0.0, 0.0]])).isnan().all()

@@ -56,11 +56,11 @@ def trace_and(model: Model, *lengths: int) -> Trace:
         return trace_of(model, model.encode(examples))
 
 
-def context(model: Model, trace: Trace, metric: Contextualisation | None = None) -> Tensor:
+def context(model: Model, trace: Trace, column: int = 0) -> Tensor:
     explanation = Importance("attention", trace.attention, trace.predicted)
     with evaluating(model):
-        values = (metric or Contextualisation())(Evidence(trace, explanation, None, model, Randomness(0)))
-        return values[:, 0]
+        values = Contextualisation()(Evidence(trace, explanation, None, model, Randomness(0)))
+    return values[:, column]
 
 
 def importance(model: Model, trace: Trace, **options: Any) -> Tensor:
@@ -95,6 +95,16 @@ def test_contextualisation_is_the_mean_entropy_of_the_known_shares() -> None:
     lengths = (5, 2, 9, 4)
     expected = [np.mean(scipy.stats.entropy(known(n), axis=1)) / math.log(n) for n in lengths]
     np.testing.assert_allclose(context(model, trace_and(model, *lengths)), expected, rtol=1e-5)
+
+
+def test_the_share_of_a_states_own_unit_and_how_often_it_leads_are_those_of_the_known_shares() -> None:
+    model = Mixing(weights)
+    lengths = (5, 2, 9, 4)
+    trace = trace_and(model, *lengths)
+    shares = [np.diag(known(n)).mean() for n in lengths]
+    leads = [(np.diag(known(n)) >= known(n).max(1)).mean() for n in lengths]
+    np.testing.assert_allclose(context(model, trace, 1), shares, rtol=1e-5)
+    np.testing.assert_allclose(context(model, trace, 2), leads)
 
 
 @pytest.mark.parametrize(
