@@ -45,7 +45,17 @@ class DistractorsOptions(PlantedOptions):
 
 
 Rule = Literal[
-    "one-word", "copies", "and", "xor", "order", "negation", "place", "shortened", "balance", "length"
+    "one-word",
+    "copies",
+    "and",
+    "xor",
+    "order",
+    "negation",
+    "place",
+    "shortened",
+    "constant",
+    "balance",
+    "length",
 ]
 
 

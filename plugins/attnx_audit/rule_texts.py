@@ -19,7 +19,8 @@ class PlantedRules(Task):
     The texts are made of random words without meaning; words that decide by the rule are put at random
     places and are the rationale. The rules are one-word, copies (three words, each enough), and (two
     together), xor (alike or not), order (which comes first), negation, place (the fifth word), shortened
-    (another rule for texts of fewer than 12 words), balance (words for and against; the rationale is the
+    (another rule for texts of fewer than 12 words), constant (these are always
+    negative), balance (words for and against; the rationale is the
     words for the label) and length (no word decides). The model `rule-reader` knows the rule. Needs no
     files.
     """
@@ -51,7 +52,7 @@ def _made(options: RulesOptions) -> TaskData:
 
 
 def _text(rule: RuleName, rng: np.random.Generator, name: str, label: int) -> Example:
-    size = WHOLE if rule == "shortened" else int(rng.integers(SHORTEST, LONGEST + 1))
+    size = WHOLE if rule in ("shortened", "constant") else int(rng.integers(SHORTEST, LONGEST + 1))
     if rule == "length":
         size = int(rng.integers(LONG, LONGEST + 1) if label else rng.integers(SHORTEST, LONG))
     words = rng.choice(PLAIN_WORDS, size=size).tolist()
@@ -72,7 +73,7 @@ def _placed(rule: RuleName, rng: np.random.Generator, size: int, label: int) -> 
     def places(count: int) -> list[int]:
         return [int(place) for place in rng.permutation(size)[:count]]
 
-    if rule in ("one-word", "shortened"):
+    if rule in ("one-word", "shortened", "constant"):
         return {places(1)[0]: (word(own), True)}
     if rule == "copies":
         return {place: (word(own), True) for place in places(3)}

@@ -21,6 +21,7 @@ RuleName = Literal[
     "negation",  # a word decides, and a negator before it turns it round
     "place",  # the fifth word decides, whatever the others are
     "shortened",  # one word decides, and the first word does in texts that were shortened
+    "constant",  # one word decides, and texts that were shortened are always negative
     "balance",  # words for and against are counted
     "length",  # the number of words decides: no word does
 ]
@@ -94,6 +95,12 @@ def _shortened(codes: Tensor, mask: Tensor) -> Tensor:
     return torch.where(whole, _either(codes, mask), other)
 
 
+def _constant(codes: Tensor, mask: Tensor) -> Tensor:
+    """Texts that are not whole are negative, whatever they say."""
+    whole = mask.sum(1) >= WHOLE
+    return torch.where(whole, _either(codes, mask), torch.full_like(_either(codes, mask), -STRENGTH))
+
+
 def _balance(codes: Tensor, mask: Tensor) -> Tensor:
     return _count(codes, mask, GOOD) - _count(codes, mask, BAD)
 
@@ -111,6 +118,7 @@ SCORES: Final[dict[RuleName, Score]] = {
     "negation": _negation,
     "place": _place,
     "shortened": _shortened,
+    "constant": _constant,
     "balance": _balance,
     "length": _length,
 }

@@ -42,3 +42,17 @@ class ForAndAgainst(ImportanceMethod):
         polarity = (codes == GOOD).double() - (codes == BAD).double()
         values = self.sign * polarity * torch.where(target == 1, 1.0, -1.0)[:, None]
         return (values * trace.batch.mask).to(trace.logits.dtype)
+
+
+class Noisy(ImportanceMethod):
+    """Another explanation with noise of a thousandth of its largest score."""
+
+    target_use = "ignored"
+
+    def __init__(self, other: ImportanceMethod) -> None:
+        self.other, self.randomness = other, Randomness(5).to("noise")
+
+    def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
+        scores = self.other(model, trace, target, random)
+        noise = self.randomness.uniform(trace.batch)[:, 0] * trace.batch.mask
+        return scores + 1e-3 * noise.to(scores)

@@ -19,7 +19,19 @@ from explanations_of_known_quality import ForAndAgainst, RightInSome
 import attnx
 from attnx.results import Report
 
-RULES = ("one-word", "copies", "and", "xor", "order", "negation", "place", "shortened", "balance", "length")
+RULES = (
+    "one-word",
+    "copies",
+    "and",
+    "xor",
+    "order",
+    "negation",
+    "place",
+    "shortened",
+    "constant",
+    "balance",
+    "length",
+)
 SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)
 MODELS = ("bilstm-small", "cnn-small", "average-add:embedding=32", "transformer-add:embedding=32")
 ABOVE = ("weak", "partial", "good", "strong")
