@@ -62,7 +62,6 @@ LEADING = {"place": "replace", "shortened": "replace", "constant": "replace", "c
 
 
 @pytest.mark.parametrize(("rule", "leads"), LEADING.items())
-)
 def test_the_removal_that_disturbs_less_leads(rule: str, leads: str) -> None:
     removals = report(rule).verdicts[0].removals
     assert removals[0].removal == leads
