@@ -26,20 +26,24 @@ ELSEWHERE = ("pip ", "make ", "git ", "python ", ".venv/bin/python ", "cd ")
 
 
 def documented():
+    """The commands of each block with what it shows: those of a block build on each other."""
     for page in PAGES:
-        for block in re.findall(r"```console\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
-            for command, shown in commands(block):
-                if not command.startswith(ELSEWHERE):
-                    yield pytest.param(command, shown, id=f"{page.name}: {command}")
+        for number, block in enumerate(
+            re.findall(r"```console\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+        ):
+            given = [one for one in commands(block) if not one[0].startswith(ELSEWHERE)]
+            if given:
+                yield pytest.param(given, id=f"{page.name} {number}: {given[0][0]}")
 
 
-@pytest.mark.parametrize(("command", "shown"), documented())
-def test_documented_command_prints_what_is_shown(command, shown):
-    code, output = run(words_of(command))
-    assert "Traceback" not in output
-    if not shown.startswith("error:"):
-        assert code == 0, output
-    assert_shown(shown, output)
+@pytest.mark.parametrize("given", documented())
+def test_documented_commands_print_what_is_shown(given):
+    for command, shown in given:
+        code, output = run(words_of(command))
+        assert "Traceback" not in output
+        if not shown.startswith("error:"):
+            assert code == 0, output
+        assert_shown(shown, output)
 
 
 def blocks(page):
