@@ -43,6 +43,8 @@ class Requirement:
             raise UsageError(
                 f"'{bound}' in '{text}' is neither a number nor a grade ({', '.join(GRADES)})."
             ) from None
+        if not -1 <= share <= 1:
+            raise UsageError(f"A share is at most 1, not {bound}: {HOW}.")
         return cls(text, heading, found["explanation"], share, None)
 
     def unmet(self, report: Report) -> str | None:

@@ -153,6 +153,7 @@ def compute_report(
             signed=signed_methods(results),
             classless=[one.label for one in tested if one.component.target_use == "ignored"],
             repairs=plan.repairs,
+            marked=any(example.rationale is not None for example in data.test),
             unchanged={name: similar for name, similar in reset.items() if similar >= UNCHANGED},
         )
         judged = judge(results, asked, about)

@@ -1,11 +1,13 @@
 import torch
 from torch import Tensor
 
-from attnx.formulas import Randomness
+from attnx.formulas import Randomness, passes_at_once
 from attnx.plugin import ImportanceMethod, Model, Trace
 
 from .options import OutputOptions
 from .output import Output, values_by_unit
+
+LAYERED = 4  # a model of several layers takes this part of the usual number of rows
 
 
 class InputXGradient(ImportanceMethod):
@@ -25,6 +27,11 @@ class InputXGradient(ImportanceMethod):
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
         output = Output(model, trace, target, self.options.of)
-        x = trace.embeddings.detach().requires_grad_()  # [B, L, E]
-        (gradient,) = torch.autograd.grad(output(x, output.rows).sum(), x)
-        return values_by_unit(x.detach() * gradient, trace, self.options.absolute)
+        found = torch.zeros_like(trace.embeddings)  # [B, L, E]
+        several = "layers" in model.provides  # whose backward pass needs the results of all layers
+        at_once = max(1, passes_at_once(trace.batch.mask.shape[1]) // LAYERED) if several else len(target)
+        for rows in output.rows.split(at_once):
+            x = trace.embeddings[rows].detach().requires_grad_()  # [R, L, E]
+            (gradient,) = torch.autograd.grad(output(x, rows).sum(), x)
+            found[rows] = x.detach() * gradient
+        return values_by_unit(found, trace, self.options.absolute)

@@ -6,12 +6,14 @@ no report says something that its numbers do not show.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from .grades import GOOD, NEAR, PARTIAL, WEAK, side_of
-from .records import Clause, ClauseKind, FamilyEvidence, Grade, Ranked, Verdict
+from .grades import GOOD, NEAR, PARTIAL, WEAK
+from .records import Clause, ClauseKind, FamilyEvidence, Grade, Ranked, RemovalShare, Verdict
+from .removal_agreement import opposite, overlap
 
 if TYPE_CHECKING:
     from ..report import Report
@@ -80,22 +82,23 @@ def _one_question(said: Said) -> bool:
 
 
 def _removals_agree(said: Said) -> bool:
-    return len(said.verdict.removals) > 1 and len(_sides(said.verdict)) == 1
+    leading, *others = said.verdict.removals
+    return any(overlap(leading, other) for other in others)
+
+
+def _removals_apart(said: Said) -> bool:
+    leading, *others = said.verdict.removals
+    return any(not overlap(leading, other) and not opposite(leading, other) for other in others)
 
 
 def _removals_differ(said: Said) -> bool:
     leading, *others = said.verdict.removals
-    trusted = all((leading.disturbance or 0.0) <= (other.disturbance or 0.0) for other in others)
-    return len(_sides(said.verdict)) > 1 and trusted
+    trusted = all(_relative(leading) <= _relative(other) for other in others)
+    return trusted and any(opposite(leading, other) for other in others)
 
 
-def _sides(v: Verdict) -> set[int]:
-    """On which sides of random the removals put the explanation, as far as their intervals say."""
-    found = set()
-    for one in v.removals:
-        if one.share is not None and one.low is not None and one.high is not None:
-            found.add(side_of(one.share) if one.low > 0 or one.high < 0 else 0)
-    return found
+def _relative(found: RemovalShare) -> float:
+    return math.inf if found.relative_disturbance is None else found.relative_disturbance
 
 
 def _settings_differ(said: Said) -> bool:
@@ -132,8 +135,7 @@ def _repair(said: Said) -> bool:
     mine = _ranked(said.report, said.verdict.explanation)
     others = [_ranked(said.report, name) for name in said.clause.references]
     return mine is not None and all(
-        one is not None and one.group < mine.group and (one.share or 0.0) > (mine.share or 0.0)
-        for one in others
+        one is not None and one.group < mine.group and one.low is not None and one.low > 0 for one in others
     )
 
 
@@ -162,7 +164,9 @@ PREDICATES: Final[dict[ClauseKind, Predicate]] = {
     "nothing-to-rank": _nothing_to_rank,
     "too-few": _too_few,
     "one-question": _one_question,
+    "marks-not-used": _not_tested,
     "removals-agree": _removals_agree,
+    "removals-apart": _removals_apart,
     "removals-differ": _removals_differ,
     "settings-differ": _settings_differ,
     "no-sign": _no_sign,

@@ -20,10 +20,12 @@ ClauseKind = Literal[
     "no-verdict",  # the model is not worth explaining
     "grade",  # how far the explanation gets, and between what
     "not-tested",  # nothing in this run can answer
+    "marks-not-used",  # units are marked, and no metric of this run looks at them
     "nothing-to-rank",  # no order of units is better than a random one
     "too-few",  # the interval is too wide
     "one-question",  # only one of comprehensiveness and sufficiency is better than random
     "removals-agree",
+    "removals-apart",  # on the same side of random, by other shares
     "removals-differ",
     "settings-differ",  # a part of the test has the opposite sign
     "no-class",  # its scores are the same whichever class is asked about
@@ -78,8 +80,9 @@ class RemovalShare(Record):
     """What one way of removing units says about an explanation."""
 
     removal: Literal["delete", "replace"]
-    leads: bool  # removing random units this way disturbs the model less, so it answers
+    leads: bool  # it answers, because its relative disturbance is smaller
     disturbance: Number  # how far removing random units moves the output
+    relative_disturbance: Number  # the same relative to how far the best order moves it
     share: Number  # of the way from random to best
     low: Number
     high: Number

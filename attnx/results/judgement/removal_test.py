@@ -11,7 +11,7 @@ import numpy as np
 
 from ...types import Order, Question, RemovalColumn, RemovalName, TestSetting
 from ..observations import Measurement, SeedResult
-from .shares import Share, share_of
+from .shares import SMALLEST_RANGE, Share, share_of
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 QUESTIONS: tuple[Question, ...] = ("comprehensiveness", "sufficiency")
@@ -49,6 +49,15 @@ class RemovalTest:
     def disturbance(self) -> float:
         """How far removing random units moves the output."""
         return float(np.nanmean(self._first[RemovalColumn(self.removal, None)]))
+
+    @cached_property
+    def relative_disturbance(self) -> float:
+        """The disturbance relative to how far the best order moves the output; infinite where it does not.
+
+        Words that stand in may bring back what was removed: that moves the output less and says less too.
+        """
+        reached = float(np.nanmean(self.range))
+        return self.disturbance / reached if reached > SMALLEST_RANGE else np.inf
 
     @cached_property
     def random(self) -> Array:
@@ -146,7 +155,7 @@ def _mean(values: Array) -> float:
 
 
 def removal_tests(results: Sequence[SeedResult]) -> tuple[RemovalTest, ...]:
-    """The removal tests of a run, the one that disturbs the model less first; empty if it has none."""
+    """The removal tests of a run, that with the smaller relative disturbance first; empty if it has none."""
     measured: dict[str, list[Measurement]] = {}
     for result in results:
         for m in result.observation.measurements:
@@ -166,4 +175,4 @@ def removal_tests(results: Sequence[SeedResult]) -> tuple[RemovalTest, ...]:
     names = dict.fromkeys(column.removal for column in first)
     tests = [RemovalTest(name, columns) for name in names]
     usable = [test for test in tests if not np.isnan(test.random).all()]
-    return tuple(sorted(usable, key=lambda test: test.disturbance))
+    return tuple(sorted(usable, key=lambda test: (test.relative_disturbance, test.disturbance)))

@@ -17,7 +17,7 @@ Array = np.ndarray[Any, np.dtype[np.float64]]
 
 LEVEL: Final = 0.95
 FEWEST: Final = 10  # texts: fewer have no interval
-SMALLEST_RANGE: Final = 1e-3  # of probabilities: below it no order matters
+SMALLEST_RANGE: Final = 1e-6  # of probabilities: less is rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,27 +46,34 @@ def mean_over_seeds_by_text(values: Array) -> Array:
 def share_of(gain: Array, range_: Array, level: float = LEVEL) -> Share:
     """The share of gains [S, N] in ranges [S, N], with its interval over texts.
 
-    The interval is that of a ratio of means by the delta method, with Student's quantile. Four imagined
-    texts, two explained perfectly and two no better than random, are part of its width: without them texts
+    The interval is that of a ratio of means by the delta method, with Student's quantile for as many texts
+    as effectively decide. Two imagined
+    texts, one explained perfectly and one no better than random, are part of its width: without them texts
     that all agree would have an interval of no width at all, and few texts near 1 one that is too narrow.
     """
     g, d = mean_over_seeds_by_text(gain), mean_over_seeds_by_text(range_)
     both = ~(np.isnan(g) | np.isnan(d))
     g, d = g[both], d[both]
     n = len(g)
-    if n < FEWEST or not has_range(d):
+    if n < FEWEST or not has_range(d) or effective_texts(d) < FEWEST / 2:
         return Share(math.nan, math.nan, math.nan, n)
     share = float(g.sum() / d.sum())
-    half = quantile(level, n) * standard_error(g, d, share)
+    half = quantile(level, effective_texts(d)) * standard_error(g, d, share)
     return Share(share, share - half, min(share + half, max(1.0, share)), n)  # nothing is above the best
 
 
 def standard_error(gain: Array, range_: Array, share: float) -> float:
     """The standard error of Σ gain / Σ range [N] each."""
-    n, mean = len(gain), float(range_.mean())
+    n = effective_texts(range_)
+    typical = float((range_**2).sum() / range_.sum())  # the range of a text that has one
     rest = gain - share * range_  # [N] what the share leaves unexplained
-    imagined = 2 * mean**2 * (share**2 + (1 - share) ** 2)
-    return math.sqrt((float((rest**2).sum()) + imagined) / (n - 1) / n) / mean
+    imagined = typical**2 * (share**2 + (1 - share) ** 2)
+    return math.sqrt((float((rest**2).sum()) + imagined) * n / max(1.0, n - 1)) / float(range_.sum())
+
+
+def effective_texts(range_: Array) -> float:
+    """How many texts of equal range [N] decide as much: texts in which no order matters do not count."""
+    return float(range_.sum() ** 2 / (range_**2).sum())
 
 
 def mean_over_texts(values: Array, level: float = LEVEL) -> tuple[float, float]:
@@ -87,11 +94,11 @@ def has_range(range_: Array) -> bool:
     return mean > 2 * float(range_.std(ddof=1)) / math.sqrt(n)
 
 
-def quantile(level: float, n: int) -> float:
+def quantile(level: float, n: float) -> float:
     """Student's quantile for a two-sided interval over n texts."""
     from scipy.special import stdtrit  # not needed to list, help or refuse
 
-    return float(stdtrit(max(1, n - 1), (1 + level) / 2))
+    return float(stdtrit(max(1.0, n - 1), (1 + level) / 2))
 
 
 def texts_needed(share: Share, targets: tuple[float, ...]) -> int | None:

@@ -47,6 +47,7 @@ class About:
     signed: Mapping[str, bool] = field(default_factory=dict)  # some scores are negative
     classless: Collection[str] = ()  # methods whose scores are the same for every class
     repairs: Mapping[str, Sequence[str]] = field(default_factory=dict)  # methods that mend another
+    marked: bool = False  # units of some examples are marked as important
     unchanged: Mapping[str, float] = field(default_factory=dict)  # similarity after a reset, if too high
 
 
@@ -59,7 +60,7 @@ def judge(results: Sequence[SeedResult], explanations: Sequence[str], about: Abo
     words = Wording(about.unit)
     verdicts: list[Verdict] = []
     for name in explanations:
-        verdicts.append(_faithfulness(tests, name, ranking, about, words))
+        verdicts.append(_faithfulness(tests, name, ranking, about, words, len(results)))
         verdicts.append(_interpretability(results, name, about, words))
     return Judged(tuple(verdicts), ranking)
 
@@ -78,12 +79,17 @@ def _no_verdict(heading: Heading, name: str, useless: UselessModel) -> Verdict:
 
 
 def _faithfulness(
-    tests: Sequence[RemovalTest], name: str, ranking: Sequence[Ranked], about: About, words: Wording
+    tests: Sequence[RemovalTest],
+    name: str,
+    ranking: Sequence[Ranked],
+    about: About,
+    words: Wording,
+    seeds: int,
 ) -> Verdict:
     if about.useless:
         return _no_verdict("faithfulness", name, about.useless)
     if not tests or name not in tests[0].columns:
-        return _untested("faithfulness", name, words.no_removal_test())
+        return _untested("faithfulness", name, words.no_removal_test(), seeds)
     leading = tests[0]
     share = leading.share(name)
     removals = tuple(_removal(test, name, leads=test is leading) for test in tests)
@@ -91,7 +97,6 @@ def _faithfulness(
     opposite = _opposite_settings(leading, name, share)
     grade = _final_grade(share, failed, opposite)
     seed_shares = leading.seed_shares(name)
-    seeds = len(seed_shares)
     agreeing = sum(side_of(value) == side_of(share.value) for value in seed_shares if not math.isnan(value))
     others = _other_runs(seed_shares)
     signs = _signs(leading, name)
@@ -118,7 +123,7 @@ def _faithfulness(
     return verdict.model_copy(update={"clauses": clauses})
 
 
-def _untested(heading: Heading, name: str, clause: Clause) -> Verdict:
+def _untested(heading: Heading, name: str, clause: Clause, seeds: int) -> Verdict:
     return Verdict(
         heading=heading,
         explanation=name,
@@ -126,6 +131,7 @@ def _untested(heading: Heading, name: str, clause: Clause) -> Verdict:
         share=None,
         share_low=None,
         share_high=None,
+        seeds=seeds,
         clauses=(clause,),
     )
 
@@ -154,6 +160,7 @@ def _removal(test: RemovalTest, name: str, *, leads: bool) -> RemovalShare:
         removal=test.removal,
         leads=leads,
         disturbance=test.disturbance,
+        relative_disturbance=test.relative_disturbance if np.isfinite(test.relative_disturbance) else None,
         share=share.value,
         low=share.low,
         high=share.high,
@@ -222,7 +229,8 @@ def _interpretability(results: Sequence[SeedResult], name: str, about: About, wo
         if t.family == "ground-truth" and about.inversions.get(t.metric, 0.0) <= TRUSTED
     ]
     if not tested:
-        return _untested("interpretability", name, words.no_marked_units())
+        clause = words.marks_not_used() if about.marked else words.no_marked_units()
+        return _untested("interpretability", name, clause, len(results))
     t = tested[0]
     gain, range_ = t.sign * (t.values - t.random), t.sign * (t.best - t.random)
     share = share_of(gain, range_)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ..formatting import format_number
-from .grades import NEARLY, side_of
+from .grades import NEARLY
 from .records import (
     Clause,
     ClauseKind,
@@ -18,6 +18,7 @@ from .records import (
     UnitName,
     Verdict,
 )
+from .removal_agreement import opposite, overlap
 
 if TYPE_CHECKING:  # importing torch to list runs would take seconds
     from ...types import Question, TestSetting
@@ -33,7 +34,7 @@ GRADE_WORDS: Final[dict[Grade, str]] = {
 }
 REMOVING: Final[dict[str, str]] = {
     "delete": "deleting {units}",
-    "replace": "replacing {units} by {units} of other texts",
+    "replace": "replacing {units} by {units} of other {texts}",
 }
 QUESTION_WORDS: Final[dict[str, str]] = {
     "comprehensiveness": "removing its top {units} hardly matters more than removing random ones, so they "
@@ -54,6 +55,7 @@ QUESTIONS: Final[dict[Heading, str]] = {
     "interpretability": "Does {explanation} point at the marked {units}?",
 }
 NOT_TESTED: Final = "not tested"
+USEFUL: Final = ("weak", "partial", "good", "strong")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,10 @@ class Wording:
     def units(self) -> str:
         """The plural."""
         return f"{self.unit}s"
+
+    def removing(self, removal: str) -> str:
+        """How units are removed."""
+        return REMOVING[removal].replace("{texts}", "texts" if self.unit == "word" else "examples")
 
     def _clause(self, kind: ClauseKind, text: str, *references: str) -> Clause:
         return Clause(kind=kind, text=text.replace("{units}", self.units), references=references)
@@ -83,6 +89,12 @@ class Wording:
             "not-tested",
             "no {units} of this task are marked as important; a task with planted {units}, e.g. "
             "--task planted-pronouns, or marked ones (jsonl-rationales) would test it",
+        )
+
+    def marks_not_used(self) -> Clause:
+        """That units are marked, and no metric of the run looks at them."""
+        return self._clause(
+            "marks-not-used", "the metrics of this run do not use the marked {units}: run it without --metric"
         )
 
     def faithfulness(
@@ -128,30 +140,33 @@ class Wording:
         return self._clause(
             "grade",
             f"it gets {percent(v.share)} [{percent(v.share_low)}, {percent(v.share_high)}] of the way from "
-            f"random {{units}} to the best order found, {REMOVING[leading.removal]}",
+            f"random {{units}} to the best order found, {self.removing(leading.removal)}",
         )
 
     def _removals(self, v: Verdict) -> list[Clause]:
         """Whether the other way of removing units says the same."""
         leading, *others = v.removals
-        found = []
+        found: list[Clause] = []
         for other in others:
             if other.share is None or other.low is None:
                 continue
-            way = REMOVING[other.removal]
-            if v.share is not None and same_answer(leading, other):
-                found.append(self._clause("removals-agree", f"{way} says the same ({percent(other.share)})"))
-                continue
-            found.append(
-                self._clause(
-                    "removals-differ",
-                    f"it depends on how {{units}} are removed: {way} gives {percent(other.share)} "
-                    f"[{percent(other.low)}, {percent(other.high)}]. "
-                    f"{REMOVING[leading.removal].capitalize()} is trusted more, because removing random "
-                    f"{{units}} that way moves the output less "
-                    f"({format_number(leading.disturbance)} against {format_number(other.disturbance)})",
+            way = self.removing(other.removal)
+            numbers = f"{percent(other.share)} [{percent(other.low)}, {percent(other.high)}]"
+            if opposite(leading, other):
+                mine, others_ = (format_number(one.relative_disturbance) for one in (leading, other))
+                found.append(
+                    self._clause(
+                        "removals-differ",
+                        f"it depends on how {{units}} are removed: {way} gives {numbers}. "
+                        f"{self.removing(leading.removal).capitalize()} is trusted more, because removing "
+                        "random {units} that way moves the output less, compared with the best order "
+                        f"({mine} against {others_})",
+                    )
                 )
-            )
+            elif overlap(leading, other):
+                found.append(self._clause("removals-agree", f"{way} says the same ({numbers})"))
+            else:
+                found.append(self._clause("removals-apart", f"{way} gives {numbers}"))
         return found
 
     def _seeds(self, v: Verdict) -> list[Clause]:
@@ -171,18 +186,16 @@ class Wording:
     def _signs(self, v: Verdict) -> list[Clause]:
         if v.signs is None or v.signs.share is None or v.signs.sizes_low is None:
             return []
+        says = f"its scores do not say whether a {self.unit} speaks for or against the prediction"
+        if v.share is None or v.signs.share <= v.share:
+            return [self._clause("no-sign", f"{says}, which costs it nothing here")]
         sizes = (
-            f"its sizes add {percent(v.signs.sizes)} of what is left above random sizes with these signs"
+            "their sizes matter too: random sizes with these signs do worse"
             if v.signs.sizes_low > 0
             else "random sizes with these signs do as well"
         )
-        return [
-            self._clause(
-                "no-sign",
-                f"its scores do not say whether a {self.unit} speaks for or against the prediction; with the "
-                f"signs of leave-one-out it gets {percent(v.signs.share)} of the way, and {sizes}",
-            )
-        ]
+        with_signs = f"with the signs of leave-one-out they would get {percent(v.signs.share)} of the way"
+        return [self._clause("no-sign", f"{says}; {with_signs}, and {sizes}")]
 
     def _class(self, v: Verdict, ranking: Sequence[Ranked]) -> list[Clause]:
         mine = next((one for one in ranking if one.explanation == v.explanation), None)
@@ -201,7 +214,7 @@ class Wording:
             if one.explanation in repairs
             and mine is not None
             and one.group < mine.group
-            and one.share is not None
+            and one.grade in USEFUL
         ]
         if not better:
             return []
@@ -254,20 +267,9 @@ class Wording:
         return (*clauses, *self._seeds(v))
 
 
-def same_answer(one: RemovalShare, other: RemovalShare) -> bool:
-    """Whether two removals put an explanation on the same side of random, as far as their intervals say."""
-    return _side(one) == _side(other)
-
-
-def _side(found: RemovalShare) -> int:
-    if found.share is None or found.low is None or found.high is None:
-        return 0
-    return side_of(found.share) if found.low > 0 or found.high < 0 else 0
-
-
 def percent(share: float | None) -> str:
     """A share as people read it."""
-    return "–" if share is None else f"{100 * share:.0f} %".replace("-", "−")
+    return "–" if share is None else f"{round(100 * share) + 0} %".replace("-", "−")
 
 
 def _passes(count: float | None) -> str:
@@ -292,6 +294,6 @@ def grade_in_words(verdict: Verdict) -> str:
     """The answer in one or a few words."""
     if not verdict.judged:
         return "no verdict"
-    if any(clause.kind == "not-tested" for clause in verdict.clauses):
+    if any(clause.kind in ("not-tested", "marks-not-used") for clause in verdict.clauses):
         return NOT_TESTED
     return GRADE_WORDS[verdict.grade]
