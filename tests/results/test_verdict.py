@@ -21,11 +21,11 @@ def column(values, removal, order, question=None, setting="all"):
     return measure, values
 
 
-def columns_of(share, rng, texts, disturbance, opposite=(), one_question=False, signed=None):
+def columns_of(share, rng, texts, disturbance, opposite=(), one_question=False, signed=None, noise=0.2):
     """What an explanation of that share measures: random 0, best 1, half of it in each question."""
     found = []
     for removal in ("delete", "replace"):
-        own = share[removal] + rng.normal(0, 0.2, texts)
+        own = share[removal] + rng.normal(0, noise, texts)
         parts = (own, np.zeros(texts)) if one_question else (own / 2, -own / 2)
         best = (0.6, -0.4) if one_question else (0.5, -0.5)
         for question, mine, most in zip(QUESTIONS, parts, best, strict=True):
@@ -91,7 +91,7 @@ def test_the_grade_follows_the_share(share, grade):
 
 
 def test_a_wide_interval_says_how_many_texts_would_decide():
-    found = verdict(results({"attention": 0.2}, texts=12))
+    found = verdict(results({"attention": 0.2}, texts=12, noise=0.8))
     assert (found.grade, "too-few" in kinds(found)) == ("unknown", True)
     assert found.needed > 12
 
