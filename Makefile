@@ -18,7 +18,7 @@ test-browser: $(READY)
 	OMP_NUM_THREADS=1 $(BIN)/pytest tests/views/test_in_a_browser.py
 
 # What rests on floating point, as older and other x86 processors compute it, and with two threads.
-PORTABLE := tests/formulas tests/plugins --ignore=tests/plugins/texts tests/results tests/testing tests/wrapping $(addprefix tests/run/test_,\
+PORTABLE := tests/formulas tests/plugins --ignore=tests/plugins/texts tests/results tests/testing tests/truth tests/wrapping $(addprefix tests/run/test_,\
 	devices.py evaluation.py measuring.py precision.py score_keeper.py splits.py training.py \
 	training_goes_on.py)
 PROCESSORS := ATEN_CPU_CAPABILITY=default,ONEDNN_MAX_CPU_ISA=SSE41 ATEN_CPU_CAPABILITY=avx2,ONEDNN_MAX_CPU_ISA=AVX2 \
