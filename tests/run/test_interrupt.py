@@ -39,7 +39,7 @@ def test_an_interrupted_run_says_so_and_leaves_nothing_half_written(
             signal.signal, signal.SIGINT, signal.SIG_DFL
         ),  # the background of a shell ignores it
     ) as process:
-        while not list(checkpoints.root.glob("[!.]*/*")) and process.poll() is None:
+        while not list(checkpoints.root.glob("[!.]*/[!.]*")) and process.poll() is None:
             time.sleep(0.01)  # until training has begun
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
