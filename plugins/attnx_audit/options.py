@@ -45,17 +45,17 @@ class DistractorsOptions(PlantedOptions):
 
 
 Rule = Literal[
-    "one-word",
-    "copies",
-    "and",
-    "xor",
-    "order",
-    "negation",
-    "place",
-    "shortened",
-    "constant",
-    "balance",
-    "length",
+    "one-word",  # one word decides
+    "copies",  # three words decide, each alone is enough
+    "and",  # two words of one label decide together
+    "xor",  # two words decide by being alike or not
+    "order",  # two words decide by which comes first
+    "negation",  # a word decides, and a negator before it turns it round
+    "place",  # the fifth word decides, whatever the others are
+    "shortened",  # one word decides, and the first word does in texts that were shortened
+    "constant",  # one word decides, and texts that were shortened are always negative
+    "balance",  # words for and against are counted
+    "length",  # the number of words decides: no word does
 ]
 
 

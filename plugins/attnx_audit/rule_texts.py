@@ -4,8 +4,8 @@ import numpy as np
 
 from attnx.plugin import Example, Source, Task, TaskData
 
-from .options import RulesOptions
-from .rules import BAD, GOOD, LEFT, LONG, NOT, PLACE, RIGHT, WHOLE, WORDS, RuleName
+from .options import Rule, RulesOptions
+from .rules import BAD, GOOD, LEFT, LONG, NOT, PLACE, RIGHT, WHOLE, WORDS
 
 SYLLABLES = "ba ce di fo gu ha je ki lo mu na pe ri so tu va we xi yo zu".split()
 PLAIN_WORDS = tuple(f"{one}{two}" for one in SYLLABLES for two in SYLLABLES[:6])
@@ -51,7 +51,7 @@ def _made(options: RulesOptions) -> TaskData:
     return TaskData(train, dev, test, label_names=("negative", "positive"), provenance=source)
 
 
-def _text(rule: RuleName, rng: np.random.Generator, name: str, label: int) -> Example:
+def _text(rule: Rule, rng: np.random.Generator, name: str, label: int) -> Example:
     size = WHOLE if rule in ("shortened", "constant") else int(rng.integers(SHORTEST, LONGEST + 1))
     if rule == "length":
         size = int(rng.integers(LONG, LONGEST + 1) if label else rng.integers(SHORTEST, LONG))
@@ -63,7 +63,7 @@ def _text(rule: RuleName, rng: np.random.Generator, name: str, label: int) -> Ex
     return Example(name, tuple(words), label, rationale=rationale)
 
 
-def _placed(rule: RuleName, rng: np.random.Generator, size: int, label: int) -> Placed:
+def _placed(rule: Rule, rng: np.random.Generator, size: int, label: int) -> Placed:
     """The words of a text that are not plain, each with whether it decides."""
     own, other = (GOOD, BAD) if label else (BAD, GOOD)
 

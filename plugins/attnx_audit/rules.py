@@ -7,25 +7,12 @@ of the label `positive` is σ(score). Where nothing decides, the score is 0.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, Literal, get_args
+from typing import Final
 
 import torch
 from torch import Tensor
 
-RuleName = Literal[
-    "one-word",  # one word decides
-    "copies",  # three words decide, each alone is enough
-    "and",  # two words of one label decide together
-    "xor",  # two words decide by being alike or not
-    "order",  # two words decide by which comes first
-    "negation",  # a word decides, and a negator before it turns it round
-    "place",  # the fifth word decides, whatever the others are
-    "shortened",  # one word decides, and the first word does in texts that were shortened
-    "constant",  # one word decides, and texts that were shortened are always negative
-    "balance",  # words for and against are counted
-    "length",  # the number of words decides: no word does
-]
-RULES: Final[tuple[RuleName, ...]] = get_args(RuleName)
+from .options import Rule
 
 GOOD, BAD, NOT, LEFT, RIGHT, PLAIN = 1, 2, 3, 4, 5, 0
 WORDS: Final[dict[int, tuple[str, ...]]] = {
@@ -109,7 +96,7 @@ def _length(_: Tensor, mask: Tensor) -> Tensor:
     return STRENGTH * torch.where(mask.sum(1) >= LONG, 1.0, -1.0).double()
 
 
-SCORES: Final[dict[RuleName, Score]] = {
+SCORES: Final[dict[Rule, Score]] = {
     "one-word": _either,
     "copies": _either,
     "and": _and,

@@ -10,8 +10,11 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
+
+from attnx_audit.options import Rule
 
 sys.path.insert(0, str(Path(__file__).parent))
 from explanations_of_known_quality import ForAndAgainst, RightInSome
@@ -19,19 +22,7 @@ from explanations_of_known_quality import ForAndAgainst, RightInSome
 import attnx
 from attnx.results import Report
 
-RULES = (
-    "one-word",
-    "copies",
-    "and",
-    "xor",
-    "order",
-    "negation",
-    "place",
-    "shortened",
-    "constant",
-    "balance",
-    "length",
-)
+RULES = get_args(Rule)
 SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)
 MODELS = ("bilstm-small", "cnn-small", "average-add:embedding=32", "transformer-add:embedding=32")
 ABOVE = ("weak", "partial", "good", "strong")
