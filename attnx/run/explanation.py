@@ -98,7 +98,8 @@ def _compute(
         }
     deletions.recalls = True  # from here on outputs are not computed twice, as in an evaluation
     pairs = pairings(tests)
-    answered = answers_of_batch(pairs, model, trace, seed, importances, corpus)
+    methods = {named.label: named for named in tests.methods if wanted.versus is None}
+    answered = answers_of_batch(pairs, model, trace, seed, importances, corpus, methods)
     answers = [(pair, values) for pair, ((values, *_), _) in zip(pairs, answered, strict=True)]
     scores = {named.label: by_unit(importances[named.label].values, trace.batch) for named in tests.methods}
     return _OfClass(target, scores, tuple(answers))
