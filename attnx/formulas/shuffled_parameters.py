@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def shuffled_copy(model: Model, seed: int) -> Model:
     """Copy a model with the entries of each of its parameters in another order.
 
-    Every parameter is shuffled, also one that is no part of a layer, so sizes stay what they were and what
+    Every parameter is shuffled, also one outside of all layers, so sizes stay what they were and what
     training found is lost. The last copy of a model is kept as long as the model and its parameters are.
 
     Args:
