@@ -72,8 +72,8 @@ def test_a_metric_of_the_model_is_measured_on_the_toy_model(tmp_path: Path) -> N
     a = 1 / (1 + math.exp(2))  # attention on "two"
     whole = 1 / (1 + math.exp(-2 * (a * 1 + (1 - a) * 0.5)))  # the probability of class 1
     fall = whole - 1 / (1 + math.exp(-2 * 0.5))
-    text = f"- {{units: [two, one], scores: [1, 0], options: {{bins: [50]}}, values: {{comprehensiveness: {fall}}}}}"
-    assert_cases(installed("comprehensiveness"), written(tmp_path, text))
+    case = f"units: [two, one], scores: [1, 0], options: {{bins: [50]}}, value: {fall}"
+    assert_cases(installed("comprehensiveness"), written(tmp_path, f"- {{{case}}}"))
 
 
 def test_references_and_rationales_are_given_to_the_metric(tmp_path: Path) -> None:
