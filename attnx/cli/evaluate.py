@@ -26,11 +26,13 @@ from .options import (
     Sample,
     Scheduler,
     Seeds,
+    Target,
     Task,
     TlsCa,
     TlsCert,
     TlsKey,
     Train,
+    Versus,
 )
 from .plugin_output import prints_aside
 
@@ -42,6 +44,8 @@ def evaluate(
     explanation: Explanations = None,
     reference: References = None,
     metric: Metrics = None,
+    target: Target = None,
+    versus: Versus = None,
     seeds: Seeds = None,
     limit: Limit = None,
     train: Train = None,
@@ -96,6 +100,8 @@ def evaluate(
       attnx evaluate --task sdc-2d --model fcam-mlp --projection sparsegen:lam=0.5 --seeds 0,1,2
 
       attnx evaluate --task sdc-error-mode-1 --metric focus --seeds 0-9 --json
+
+      attnx evaluate --task rotten-tomatoes --explanation lime --target negative
     """
     from ..api.evaluate import evaluate_spec
     from ..request.parsing import read_request
@@ -109,6 +115,8 @@ def evaluate(
         "explanations": explanation,
         "references": reference,
         "metrics": metric,
+        "target": target,
+        "versus": versus,
         "seeds": seeds,
         "limit": limit,
         "training": train,

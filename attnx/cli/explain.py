@@ -10,7 +10,7 @@ from ..disk import write_file
 from ..errors import UsageError
 from .completion import names_of
 from .global_options import installed_catalog
-from .options import DataDir, Device, Limit, Model, Out, Projection, Train
+from .options import DataDir, Device, Limit, Model, Out, Projection, Train, Versus
 from .plugin_output import prints_aside
 
 
@@ -44,12 +44,12 @@ def explain(
     ] = None,
     target: Annotated[
         str,
-        typer.Option(metavar="CLASS|predicted|all", help="Class to explain: its name, or all classes."),
+        typer.Option(
+            metavar="CLASS|predicted|gold|all",
+            help="Class to explain: its name, the predicted one, the label of an --example, or all classes.",
+        ),
     ] = "predicted",
-    versus: Annotated[
-        str | None,
-        typer.Option(metavar="CLASS", help="Explain why the class of --target and not this one."),
-    ] = None,
+    versus: Versus = None,
     metric: Annotated[
         list[str] | None,
         typer.Option(

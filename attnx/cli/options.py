@@ -88,6 +88,17 @@ Metrics = Annotated[
         autocompletion=names_of("metric"),
     ),
 ]
+Target = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CLASS|predicted|gold",
+        help="Class to explain: its name, the predicted one, or the label.  [default: predicted]",
+    ),
+]
+Versus = Annotated[
+    str | None,
+    typer.Option(metavar="CLASS", help="Explain why the class of --target and not this one."),
+]
 Sample = Annotated[
     str | None,
     typer.Option(

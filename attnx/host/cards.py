@@ -128,6 +128,11 @@ class Component:
         return bool(self._declared("joint", False))
 
     @property
+    def family(self) -> str:
+        """What a metric tests."""
+        return str(self._declared("family", ""))
+
+    @property
     def dataset(self) -> str:
         """The dataset of the registry that a task reads."""
         found = self._declared("dataset", "")

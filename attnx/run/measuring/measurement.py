@@ -13,12 +13,13 @@ from ...progress import Progress, Step
 from ...protocols import JointMetric, Metric, Model, SplitMetric
 from ...request.plan import Tests
 from ...results.observations import AttributionCost, Measurement, Observation, Traits
-from ...types import Batch, Corpus, Importance, Trace
+from ...types import Batch, Corpus
 from ..evaluation_mode import evaluating
 from ..plugin_errors import errors_of
-from .attribution import Named, attribute, trace_of
+from .attribution import Named, trace_of
 from .batch_answers import Pairing, answers_of_batch
-from .output_checks import check_bounds, check_scores, check_tensor, check_trace
+from .explained_scores import Seen, explained_scores
+from .output_checks import check_bounds, check_tensor, check_trace
 from .partial_results import PartialResults
 from .pass_meter import metered, units_declared
 from .score_keeper import ScoreKeeper
@@ -102,13 +103,14 @@ def measure(
         for rows, batch in given:
             trace = trace_of(model, batch)
             check_trace(trace, model.provides, title)
-            with remembering(model, batch) as deletions:
+            seen = Seen.of(model, trace, corpus.explained)
+            with remembering(seen.model, batch) as deletions:
                 importances = {
-                    name: scores_of(method, model, trace, trace.predicted, seed)
+                    name: explained_scores(method, model, trace, seen, corpus.explained, seed)
                     for name, method in methods.items()
                 }
                 deletions.recalls = True
-                answered = answers_of_batch(pairs, model, trace, seed, importances, corpus)
+                answered = answers_of_batch(pairs, model, trace, seen, seed, importances, corpus)
                 for (metric, *_), of_pair, (tensors, elsewhere) in zip(pairs, answers, answered, strict=True):
                     of_pair.append(tensors)
                     on_cpu |= {metric.label} if elsewhere else set()
@@ -155,15 +157,6 @@ def conclude(tests: Tests[Named], results: PartialResults, split: Split) -> Obse
         on_cpu=tuple(sorted(results.on_cpu)),
         unread=split.unread.numpy(),
     )
-
-
-def scores_of(method: Named, model: Model, trace: Trace, target: Tensor, seed: int) -> Importance:
-    """The scores of an importance method for the classes `target` [B] of a batch, checked."""
-    title = method.title("importance")
-    with errors_of(title):
-        scores = attribute(method, model, trace, target, seed)
-    check_scores(scores.values, trace, title)
-    return scores
 
 
 def _traits(values: Tensor, mask: Tensor) -> Tensor:
