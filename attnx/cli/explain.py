@@ -11,6 +11,7 @@ from ..errors import UsageError
 from .completion import names_of
 from .global_options import installed_catalog
 from .options import DataDir, Device, Limit, Model, Out, Projection, Train, Versus
+from .own_methods import methods_given
 from .plugin_output import prints_aside
 
 
@@ -38,7 +39,8 @@ def explain(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Importance method (repeatable).  [default: attention and the methods of the run]",
+            help="Importance method, or FILE.py:FUNCTION of your own (repeatable).  "
+            "[default: attention and the methods of the run]",
             autocompletion=names_of("importance"),
         ),
     ] = None,
@@ -124,7 +126,7 @@ def explain(
         texts = [_standard_input()]
     found = prints_aside(loaded.explain)(
         _one_or_several(texts),
-        method or (),
+        methods_given(method),
         example=_one_or_several(example),
         query=query,
         target=target,

@@ -67,7 +67,7 @@ Explanations = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME",
-        help="Importance method to test (repeatable).  "
+        help="Importance method to test, or FILE.py:FUNCTION of your own (repeatable).  "
         f"[default: the first available of {registry_default('explanations')}]",
         autocompletion=names_of("importance"),
     ),

@@ -149,14 +149,17 @@ def _of_scores(
     )
     for explanation, reference in pairs:
         signed, other = (traits[name].signed for name in (explanation, reference))
-        if signed != other:
-            which, plain = (explanation, reference) if signed else (reference, explanation)
-            yield Caution(
-                kind="signed-scores",
-                about=(which, plain),
-                text=f"'{which}' has signs and '{plain}' has none: their agreement is that of sizes "
-                "(absolute values)",
-            )
+        which, plain = (explanation, reference) if signed else (reference, explanation)
+        if signed == other or traits[plain].declares_signs:
+            continue
+        compared = "their agreement is that of sizes (absolute values)"
+        if not traits[which].declares_signs:
+            compared = f"'{which}' does not declare signed = True, so they are compared as they are"
+        yield Caution(
+            kind="signed-scores",
+            about=(which, plain),
+            text=f"'{which}' has signs and '{plain}' has none: {compared}",
+        )
     asked = dict.fromkeys(s.explanation for s in summaries if s.explanation)
     for name in asked:
         share = float(np.mean([result.observation.traits[name].constant for result in results]))

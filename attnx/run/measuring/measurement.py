@@ -13,7 +13,7 @@ from ...progress import Progress, Step
 from ...protocols import JointMetric, Metric, Model, SplitMetric
 from ...request.plan import Tests
 from ...results.observations import AttributionCost, Measurement, Observation, Traits
-from ...types import Batch, Corpus
+from ...types import Batch, Corpus, Importance
 from ..evaluation_mode import evaluating
 from ..plugin_errors import errors_of
 from .attribution import Named, trace_of
@@ -117,7 +117,7 @@ def measure(
                 if scores_kept is not None:
                     scores_kept.add(model, trace, importances)
             for name, scores in importances.items():
-                traits[name].append(_traits(scores.values, batch.mask))
+                traits[name].append(_traits(scores, batch.mask))
                 on_cpu |= {name} if scores.on_cpu else set()
                 costs[name] = costs[name].plus(
                     scores.seconds, scores.passes, len(batch), len(batch) if scores.reused else 0
@@ -159,16 +159,18 @@ def conclude(tests: Tests[Named], results: PartialResults, split: Split) -> Obse
     )
 
 
-def _traits(values: Tensor, mask: Tensor) -> Tensor:
-    """[B, 2] whether a score of an example is negative, and whether all its scores are equal."""
+def _traits(scores: Importance, mask: Tensor) -> Tensor:
+    """[B, 3] whether an example has a negative score, whether all are equal, whether signs are declared."""
+    values = scores.values
     low = values.masked_fill(~mask, torch.inf).amin(1)
     high = values.masked_fill(~mask, -torch.inf).amax(1)
-    return torch.stack([low < 0, low == high], dim=1).double().cpu()
+    declared = torch.full_like(low < 0, scores.signed)
+    return torch.stack([low < 0, low == high, declared], dim=1).double().cpu()
 
 
 def _summed(values: Tensor) -> Traits:
-    signed, constant = values.mean(0).tolist()
-    return Traits(signed=signed > 0, constant=constant)
+    signed, constant, declared = values.mean(0).tolist()
+    return Traits(signed=signed > 0, constant=constant, declares_signs=declared > 0)
 
 
 def pairings(tests: Tests[Named]) -> list[Pairing]:
