@@ -34,7 +34,6 @@ from .options import (
     Train,
     Versus,
 )
-from .own_methods import methods_given
 from .plugin_output import prints_aside
 
 
@@ -105,6 +104,7 @@ def evaluate(
       attnx evaluate --task rotten-tomatoes --explanation lime --target negative
     """
     from ..api.evaluate import evaluate_spec
+    from ..api.own_methods import methods_given
     from ..request.arguments import Arguments
     from ..request.parsing import read_request
     from ..run.workers.dask_cluster import Trust

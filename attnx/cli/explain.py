@@ -11,7 +11,6 @@ from ..errors import UsageError
 from .completion import names_of
 from .global_options import installed_catalog
 from .options import DataDir, Device, Limit, Model, Out, Projection, Train, Versus
-from .own_methods import methods_given
 from .plugin_output import prints_aside
 
 
@@ -102,6 +101,7 @@ def explain(
       echo "a witty film" | attnx explain --task rotten-tomatoes --model bilstm-add
     """
     from ..api.explain import explained_model
+    from ..api.own_methods import methods_given
     from ..request.parsing import read_request
 
     asked: dict[str, Any] = {
