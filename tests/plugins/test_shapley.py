@@ -146,7 +146,7 @@ def test_captum_gives_the_same_on_a_network(made: ImportanceMethod) -> None:
             .attribute(
                 trace.embeddings,
                 baselines=baseline_of(trace, "zero"),
-                feature_mask=players[..., None].expand_as(trace.embeddings),
+                feature_mask=players[..., None].expand_as(trace.embeddings).contiguous(),
             )[0, units, 0]
             .to(found)
         )
