@@ -138,7 +138,9 @@ def test_captum_gives_the_same_on_a_network(made: ImportanceMethod) -> None:
         return output(x, torch.zeros(len(x), dtype=torch.long))
 
     units = trace.batch.mask[0]
-    players = torch.zeros_like(trace.batch.inputs, dtype=torch.long)  # special columns stay, so they are nobody's
+    players = torch.zeros_like(
+        trace.batch.inputs, dtype=torch.long
+    )  # special columns stay, so they are nobody's
     players[0, units] = torch.tensor([0, 1, 2, 3] if isinstance(made, ShapleySampling) else [0, 0, 1, 1])
     with torch.no_grad():
         exact = (
