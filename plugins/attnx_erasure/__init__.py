@@ -10,18 +10,23 @@ PETSIUK = (
     '"Restricting the Flow", ICLR 2020 (area between the curves)'
 )
 NAOPC = 'Edin et al., "Normalized AOPC: Fixing Misleading Faithfulness Metrics", 2024'
+COHEN_WANG = (
+    'Cohen-Wang, Shah, Georgiev and Madry, "ContextCite: Attributing Model Generation to Context", 2024'
+)
 DEYOUNG = 'DeYoung et al., "ERASER: A Benchmark to Evaluate Rationalized NLP Models", ACL 2020'
 
 
 @hookimpl
 def attnx_importances() -> list[Card]:
-    """Leave-one-out importance, on units and on hidden states."""
+    """Importance by deletion: of single units, of windows, of random halves, and on hidden states."""
     return [
         Card("loo", "attnx_erasure.loo:LeaveOneOut",
              options="attnx_erasure.options:LeaveOneOutOptions", citation=MEISTER),
         Card("loo-jw", "attnx_erasure.loo_jw:LeaveOneOutJw", citation=JAIN),
         Card("loo-hidden", "attnx_erasure.hidden_loo:HiddenLeaveOneOut",
              options="attnx_erasure.options:HiddenLeaveOneOutOptions"),
+        Card("context-cite", "attnx_erasure.context_cite:ContextCite",
+             options="attnx_erasure.options:ContextCiteOptions", citation=COHEN_WANG),
     ]  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from attnx.plugin import Evidence, Measure, Metric
 
 from .erasure_curve import probability_falls, set_sizes
 from .options import DeletionOptions
-from .order_search import Windows, best_order
+from .order_search import FirstTries, best_order
 from .removals import Deleting
 
 FLAT = 1e-6  # of probabilities: if no order moves the output further than this, none is better
@@ -48,7 +48,7 @@ class NormalisedAopc(Metric):
     def __call__(self, evidence: Evidence) -> Tensor:
         batch, target = evidence.trace.batch, evidence.explanation.target
         p = evidence.trace.logits.double().softmax(-1).gather(1, target[:, None])[:, 0]  # [B]
-        removal, windows = Deleting(evidence.model, batch, target), Windows.of(batch.mask, "delete")
+        removal, windows = Deleting(evidence.model, batch, target), FirstTries.of(batch.mask, "delete")
         sizes = set_sizes(batch.mask, self.bins)  # [B, T]
 
         def fall(rows: Tensor, sets: Tensor) -> Tensor:

@@ -32,7 +32,7 @@ SetScores = Callable[[Tensor, Tensor], Tensor]  # of rows [R] and the sets of co
 
 
 @dataclass(frozen=True, slots=True)
-class Windows:
+class FirstTries:
     """What is tried in the first round: single units, or neighbours where there are too many units.
 
     So the search costs no more than so many passes for a long example.
@@ -44,7 +44,7 @@ class Windows:
     number: Tensor  # [B, L] the window of each unit
 
     @classmethod
-    def of(cls, mask: Tensor, removal: RemovalName) -> Windows:
+    def of(cls, mask: Tensor, removal: RemovalName) -> FirstTries:
         """Cut the units on a mask [B, L] into windows."""
         window = _windows(mask, MOST_WINDOWS[removal])  # [B, L]
         first = mask & (window != torch.nn.functional.pad(window, (1, 0), value=-1)[:, :-1])
@@ -59,10 +59,10 @@ class Windows:
 
 def first_round(removal: Removal, batch: Batch, outputs: Outputs, draws: Draws) -> FirstRound:
     """Try every unit: the output without it, and the output with only it."""
-    windows = Windows.of(batch.mask, removal.name)
-    without = removal.probabilities(windows.rows, windows.sets, draws)
-    effects = (outputs.p[windows.rows, None] - without).mean(1).nan_to_num()  # [R]
-    scores = _scores(removal, batch, outputs, windows.rows, windows.sets, draws)  # [R]
+    windows = FirstTries.of(batch.mask, removal.name)
+    rows = windows.rows
+    scores, without = _scores(removal, batch, outputs, rows, windows.sets, draws)  # [R], [R, D]
+    effects = (outputs.p[rows, None] - without).mean(1).nan_to_num()  # [R]
     return FirstRound(windows.spread(effects), windows.spread(scores, -torch.inf))
 
 
@@ -86,7 +86,7 @@ def greedy_order(
     """[B, L] scores whose order is the best to remove and to keep that a greedy search finds."""
 
     def score(rows: Tensor, sets: Tensor) -> Tensor:
-        return _scores(removal, batch, outputs, rows, sets, draws)
+        return _scores(removal, batch, outputs, rows, sets, draws)[0]
 
     return best_order(batch.mask, set_sizes(batch.mask, bins), first.score, score, breadth)
 
@@ -124,12 +124,15 @@ def best_order(
 
 def _scores(
     removal: Removal, batch: Batch, outputs: Outputs, rows: Tensor, sets: Tensor, draws: Draws
-) -> Tensor:
-    """[R] what removing the columns in `sets` [R, L] costs, minus what is lost by keeping only them."""
-    mask = batch.mask[rows]
-    fall = outputs.fall(removal.probabilities(rows, sets, draws), rows).mean(1).nan_to_num()
-    loss = outputs.loss(removal.probabilities(rows, mask & ~sets, draws), rows).mean(1)
-    return fall - loss
+) -> tuple[Tensor, Tensor]:
+    """[R] what removing the columns in `sets` [R, L] costs, minus what is lost by keeping only them.
+
+    The second is the output without them [R, D].
+    """
+    others = batch.mask[rows] & ~sets
+    without, kept = removal.probabilities(torch.cat([rows, rows]), torch.cat([sets, others]), draws).chunk(2)
+    fall = outputs.fall(without, rows).mean(1).nan_to_num()
+    return fall - outputs.loss(kept, rows).mean(1), without
 
 
 def _place(scores: Tensor, among: Tensor) -> Tensor:

@@ -47,7 +47,7 @@ def test_the_search_is_close_to_the_best_of_all_orders() -> None:
     found = greedy_order(removal, batch, outputs, BINS, (0,), first)
 
     def reached(place: Tensor) -> Tensor:
-        return values_of(place, removal, batch, outputs, BINS, (0,)).both.mean((1, 2))
+        return values_of(place[None], removal, batch, outputs, BINS, (0,)).both.mean((1, 2))
 
     every = torch.stack(
         [reached(torch.tensor(order).expand(len(batch), -1)) for order in permutations(range(6))]
@@ -65,14 +65,14 @@ def test_values_are_those_of_texts_shortened_by_hand() -> None:
     examples = texts(3)
     batch, target, outputs = traced(model, examples)
     place = torch.tensor([[2, 0, 1, 5, 4, 3]] * 3)  # the second word first, then the third, the first, ...
-    found = values_of(place, Deleting(model, batch, target), batch, outputs, (10.0, 50.0), (0,))
+    found = values_of(place[None], Deleting(model, batch, target), batch, outputs, (10.0, 50.0), (0,))
     for row, example in enumerate(examples):
         for number, gone in enumerate(({1}, {0, 1, 2})):
             kept = [tuple(w for i, w in enumerate(example.units) if (i in gone) == keep) for keep in (0, 1)]
             p = [float(traced_probability(model, Example("x", words, 0), int(target[row]))) for words in kept]
             own, usual = float(outputs.p[row]), float(outputs.usual[row])
-            assert float(found.falls[row, number, 0]) == pytest.approx(own - max(p[0], min(own, usual)))
-            assert float(found.losses[row, number, 0]) == pytest.approx(own - min(p[1], own))
+            assert float(found.falls[0, row, number, 0]) == pytest.approx(own - max(p[0], min(own, usual)))
+            assert float(found.losses[0, row, number, 0]) == pytest.approx(own - min(p[1], own))
 
 
 def traced_probability(model: ToyModel, example: Example, target: int) -> Tensor:
