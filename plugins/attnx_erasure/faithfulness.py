@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import product
 
 import torch
 from torch import Tensor
@@ -117,8 +118,8 @@ class _RemovalTest:
         searched[name] = best
         search, worst = self._values(best), self._values(-best.nan_to_num(neginf=0.0))
         columns = {
-            **_questions(name, "random", self.chance),
-            **_questions(name, "search", search),
+            **_questions(name, "random", self.chance, self.options.bins),
+            **_questions(name, "search", search, self.options.bins),
             RemovalColumn(name, "worst"): worst.both.mean((1, 2)),
             RemovalColumn(name, "random-signed"): self.chance_signed.both.mean((1, 2)),
             RemovalColumn(name, None): self._disturbance(),
@@ -133,7 +134,7 @@ class _RemovalTest:
         finite = scores.isfinite().all(1)  # [B]
         own = self._values(scores.nan_to_num())
         columns = {
-            **_questions(name, "explanation", own),
+            **_questions(name, "explanation", own, self.options.bins),
             RemovalColumn(name, "explanation"): own.both.mean((1, 2)),
         }
         for setting, (sizes, draws) in self._settings().items():
@@ -192,11 +193,19 @@ class _RemovalTest:
         return found
 
 
-def _questions(removal: RemovalName, order: Order, values: OrderValues) -> Columns:
-    return {
+def _questions(
+    removal: RemovalName, order: Order, values: OrderValues, bins: tuple[float, ...] = ()
+) -> Columns:
+    """The mean over set sizes, and the value of each of these sizes for the curves of the page."""
+    columns = {
         RemovalColumn(removal, order, "comprehensiveness"): values.comprehensiveness,
         RemovalColumn(removal, order, "sufficiency"): values.sufficiency,
     }
+    for at, size in enumerate(bins):
+        fall, loss = values.falls[:, at].mean(-1), values.losses[:, at].mean(-1)  # [B]
+        columns[RemovalColumn(removal, order, "comprehensiveness", size=size)] = fall
+        columns[RemovalColumn(removal, order, "sufficiency", size=size)] = loss
+    return columns
 
 
 def _columns(options: FaithfulnessOptions) -> Iterator[RemovalColumn]:
@@ -217,14 +226,20 @@ def _columns(options: FaithfulnessOptions) -> Iterator[RemovalColumn]:
             yield RemovalColumn(removal, "explanation", setting="first draws")
             yield RemovalColumn(removal, "explanation", setting="last draws")
         yield RemovalColumn(removal, None)
+        sized: tuple[Order, ...] = ("explanation", "random", "search")
+        for order, size in product(sized, options.bins):
+            yield RemovalColumn(removal, order, "comprehensiveness", size=size)
+            yield RemovalColumn(removal, order, "sufficiency", size=size)
 
 
 def _measure(column: RemovalColumn) -> Measure:
     """The measure of a column: its name, direction and bounds."""
-    question, shown = column.question, column.order == "explanation" and column.setting == "all"
+    question = column.question
+    shown = column.order == "explanation" and column.setting == "all" and column.size is None
     parts: list[str] = [column.removal]
     parts += [] if column.order == "explanation" else [column.order or "disturbance"]
     parts += [part for part in (question, None if column.setting == "all" else column.setting) if part]
+    parts += [] if column.size is None else [f"{column.size:g}"]
     name = "-".join(parts).replace(" ", "-")
     if not shown:
         return Measure(name, "none", (-3, 3), column=column, shown=False)
