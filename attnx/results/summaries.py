@@ -11,8 +11,8 @@ import numpy as np
 from ..formulas.classification import macro_f1, roc_auc
 from ..types import Axis, TaskData
 from .judgement.constant_answer import most_frequent_label
+from .judgement.removal_curves import removal_curves
 from .observations import Key, Measurement, SeedResult
-from .removal_curves import removal_curves
 from .report import Curve, MethodCost, Quality, Summary
 from .statistics import mean_over_seeds, summarise
 

@@ -9,7 +9,7 @@ import pytest
 
 import attnx
 from attnx.results.judgement.records import Clause, Ranked, RemovalShare, Verdict
-from attnx.results.removal_curves import BEST, RANDOM
+from attnx.results.judgement.removal_curves import BEST, RANDOM
 from attnx.results.report import Curve
 
 CHROMIUM = os.environ.get("ATTNX_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")

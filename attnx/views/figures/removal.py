@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ...results.removal_curves import BEST, RANDOM
+from ...results.judgement.removal_curves import BEST, RANDOM
 from ...results.report import Curve, Report
 from ..palette import LIGHT
 from .figure import DASHES, FAINT, INK, MARKERS, SERIES, ReportFigure

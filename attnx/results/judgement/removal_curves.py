@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from .judgement.removal_test import QUESTIONS, removal_tests
-from .observations import SeedResult
-from .report import Curve
+from ..observations import SeedResult
+from ..report import Curve
+from .removal_test import QUESTIONS, removal_tests
 
 if TYPE_CHECKING:
-    from ..types import Order
+    from ...types import Order
 
 RANDOM: Final = "random order"
 BEST: Final = "best order found"
