@@ -81,7 +81,7 @@ def _draw(figure: Figure, names: list[str], values: Array, below: float) -> None
         axes.add_patch(
             Rectangle((x, y), 1, 1, facecolor=colour, alpha=DEEPEST * min(1.0, abs(value)), linewidth=0)
         )
-        said = f"{value:.2f}".replace("-", "−")
+        said = f"{round(value, 2) + 0.0:.2f}".replace("-", "−")  # never −0.00
         axes.text(x + 0.5, y + 0.5, said, ha="center", va="center", color=INK, fontsize=7.5)
     axes.set_xlim(0, len(names))
     axes.set_ylim(len(names), 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,8 +29,9 @@ def removal_figures(report: Report) -> list[ReportFigure]:
     """One figure for each question, with random orders and the best order found."""
     curves = [curve for curve in report.curves if curve.kind == "removal"]
     asked = list(dict.fromkeys(v.explanation for v in report.verdicts))
-    ranked = [one.explanation for one in report.ranking if one.explanation not in asked]
-    names = [*asked, *ranked][:MOST_LINES]
+    order = [one.explanation for one in report.ranking]
+    few = [*asked, *(name for name in order if name not in asked)][:MOST_LINES]
+    names = {name: place for place, name in enumerate(order) if name in few}  # coloured as in other figures
     found = []
     for question, (title, measured) in TITLES.items():
         mine = [curve for curve in curves if curve.name == question]
@@ -51,10 +52,10 @@ def removal_figures(report: Report) -> list[ReportFigure]:
     return found
 
 
-def _draw(figure: Figure, curves: Sequence[Curve], names: Sequence[str], measured: str) -> None:
+def _draw(figure: Figure, curves: Sequence[Curve], names: Mapping[str, int], measured: str) -> None:
     axes = figure.add_subplot()
     _line(axes, curves, BEST, color=INK, ls="-", lw=2)
-    for place, name in enumerate(names):
+    for name, place in names.items():
         marker, colour = MARKERS[place % len(MARKERS)], SERIES[place % len(SERIES)]
         _line(axes, curves, name, color=colour, ls=DASHES[place % len(DASHES)], marker=marker, ms=3.5)
     _line(axes, curves, RANDOM, color=LIGHT.faint, ls="-", lw=3)
