@@ -169,7 +169,7 @@ def test_the_values_of_set_sizes_have_the_mean_that_is_reported() -> None:
             whole = RemovalColumn(removal, order, question)  # type: ignore[arg-type]
             sized = [column(metric, values, replace(whole, size=size)) for size in (10.0, 50.0)]
             assert torch.allclose(torch.stack(sized).mean(0), column(metric, values, whole))
-            assert not torch.allclose(sized[0], sized[1])
+            assert order == "search" or not torch.allclose(sized[0], sized[1])  # one word can be all
 
 
 @torch.no_grad()
