@@ -141,12 +141,14 @@ class RemovalColumn:
             random units moves the output.
         question: which of the two questions; None for both together, comprehensiveness − sufficiency.
         setting: which part of the test; "all" for the whole.
+        size: the percentage of units that is removed and kept; None for the mean over all.
     """
 
     removal: RemovalName
     order: Order | None
     question: Question | None = None
     setting: TestSetting = "all"
+    size: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
