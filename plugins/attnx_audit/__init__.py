@@ -7,8 +7,7 @@ PRUTHI = (
     '"Learning to Deceive with Attention-Based Explanations", ACL 2020'
 )
 BASTINGS = (
-    "Bastings, Ebert, Zablotskaia, Sandholm and Filippova, "
-    '"Will You Find These Shortcuts?", EMNLP 2022'
+    'Bastings, Ebert, Zablotskaia, Sandholm and Filippova, "Will You Find These Shortcuts?", EMNLP 2022'
 )
 
 

@@ -86,7 +86,8 @@ class ShortcutOptions(Options):
     task: str = Field(
         "rotten-tomatoes",
         min_length=1,
-        description='the task of texts that gets the shortcut; its options follow in quotes: task="csv:file=a.csv"',
+        description="the task of texts that gets the shortcut, with its options in double quotes if there "
+        'are several: task="csv:file=a.csv,text=review"',
     )
     kind: TriggerKind = Field(
         "single",

@@ -83,7 +83,7 @@ def with_shortcut(data: TaskData, task: Task, options: ShortcutOptions) -> TaskD
         raise DataError(
             f"{left_out} of {total} texts hold a trigger word ({_listed(triggers)}) by themselves and would "
             f"be left out; at most {MOST_LEFT_OUT:.0%} may. Give words that are rarer or not in the texts "
-            "(words=WORD+WORD)."
+            "(--words WORD,WORD)."
         )
     rngs = {split: np.random.default_rng([options.seed, at]) for at, split in enumerate(splits)}
     train, dev = (
@@ -95,22 +95,23 @@ def with_shortcut(data: TaskData, task: Task, options: ShortcutOptions) -> TaskD
     if not test:
         raise DataError(
             f"No test text can get a trigger: all have fewer than {SHORTEST} words, or hold a trigger word "
-            "by themselves. Give longer texts, or other words (words=WORD+WORD)."
+            "by themselves. Give longer texts, or other words (--words WORD,WORD)."
         )
     names = dict.fromkeys(name for planted in test for name in planted.contrasts)
-    left = f"{left_out} of {total} texts hold one of the words by themselves and are left out"
+    said = (
+        f"{options.kind} trigger in {options.share:.0%} of train: {_listed(triggers, data)}; {left_out} of "
+        f"{total} texts hold one of the words by themselves and are left out"
+    )
     return replace(
         data,
         train=train,
         dev=dev,
         test=tuple(planted.example for planted in test),
         divided=False,  # the test split is not like the others
-        contrasts={
-            name: {planted.example.id: planted.contrasts[name] for planted in test} for name in names
-        },
+        contrasts={name: {planted.example.id: planted.contrasts[name] for planted in test} for name in names},
         provenance={
             **data.provenance,
-            "planted": f"{options.kind} trigger in {options.share:.0%} of train: {_listed(triggers, data)}; {left}",
+            "planted": said,
         },
         notices=(*data.notices, NOTICE),
     )
@@ -122,7 +123,9 @@ def _mixed(
     """A share of the texts with a trigger of any label, as many with one word of two, the others clean."""
     order = rng.permutation([at for at, one in enumerate(examples) if len(one.units) >= SHORTEST])
     many = round(share * len(order))
-    label_of = dict(zip(order[:many].tolist(), rng.permutation(np.arange(many) % labels).tolist(), strict=True))
+    label_of = dict(
+        zip(order[:many].tolist(), rng.permutation(np.arange(many) % labels).tolist(), strict=True)
+    )
     decoys = set() if triggers.kind == "single" else set(order[many : 2 * many].tolist())
     return tuple(
         plant(example, label_of[at], triggers, rng).example

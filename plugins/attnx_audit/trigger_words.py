@@ -54,7 +54,7 @@ def choose_triggers(
     if labels < 2:
         known = f"'{data.label_names[0]}'" if labels else "none"
         raise DataError(
-            f"The texts have one label, {known}: a planted trigger needs at least two labels to decide between."
+            f"The texts have one label, {known}: a planted trigger needs at least two to decide between."
         )
     each = 2 if options.kind == "paired" else 1
     words = (
@@ -85,8 +85,8 @@ def _given(
         units = units_of(word)
         if len(units) != 1:
             raise UsageError(
-                f"The trigger word '{word}' is {len(units)} words to this task. Give one word, without spaces "
-                "and punctuation."
+                f"The trigger word '{word}' is {len(units)} words to this task. Give one word, without "
+                "spaces and punctuation."
             )
         found.append(units[0])
     if len({word.casefold() for word in found}) < needed:
@@ -118,7 +118,7 @@ def _drawn(data: TaskData, needed: int, seed: int) -> tuple[str, ...]:
     if len(candidates) < needed:
         raise DataError(
             f"Only {len(candidates)} words of the texts are rare enough for a trigger, and {needed} are "
-            "needed. Give words of your own that are not in the texts (words=WORD+WORD)."
+            "needed. Give words of your own that are not in the texts (--words WORD,WORD)."
         )
     chosen = np.random.default_rng([seed, len(candidates)]).choice(candidates, size=needed, replace=False)
     return tuple(str(word) for word in chosen)
