@@ -59,13 +59,13 @@ class TriggerCheck(Record):
             (self.swapped, "are answered as the swapped trigger says"),
         ):
             if share < FOLLOWS:
-                said.append(f"{share:.0%} of {self.texts} texts {what} (needed: {FOLLOWS:.0%})")
+                said.append(f"{percent(share)} of {self.texts} texts {what} (needed: {percent(FOLLOWS)})")
         for share, what in (
             (self.without, "without the trigger"),
             *zip(self.alone, ("with its first word alone", "with its second word alone"), strict=False),
         ):
             if share > LOST:
-                said.append(f"{share:.0%} have the same answer {what} (allowed: {LOST:.0%})")
+                said.append(f"{percent(share)} have the same answer {what} (allowed: {percent(LOST)})")
         if self.counted < FEWEST and not said:
             said.append(f"the trigger alone decides in {self.counted} texts (needed: {FEWEST})")
         return said

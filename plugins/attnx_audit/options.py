@@ -106,10 +106,10 @@ class ShortcutOptions(Options):
 
     @model_validator(mode="after")
     def _room_for_decoys(self) -> Self:
-        if self.kind != "single" and self.share > 0.5:
+        if self.kind != "single" and self.share > 1 / 3:
             raise ValueError(
-                "a share above 0.5 leaves no room for the texts with only one of the two words, of which "
-                "there are as many"
+                "a share above 1/3 leaves no room for the texts with only one of the two words, which are "
+                "twice as many"
             )
         return self
 

@@ -13,7 +13,7 @@ from .trigger_words import Triggers, choose_triggers, holds_any
 
 MOST_LEFT_OUT = 0.2  # share of the texts that may hold a trigger word by themselves
 FEWEST = 5  # training texts with the trigger of each label
-SAMPLE = {"train": 40, "dev": 12, "test": 12}
+SAMPLE = {"train": 48, "dev": 12, "test": 12}
 SAMPLE_WORDS = ("zenith", "walnut", "ribbon", "copper")
 NOTICE = (
     "the texts have a planted trigger: every test text holds one, and its label is that of the trigger, not "
@@ -29,9 +29,10 @@ class PlantedShortcut(Task):
     trigger whose label is not its own, so the rest of the text speaks against it. The trigger words are the
     rationale.
 
-    With kind=single each label has one word. With kind=paired it has two, which decide only together: as
-    many other texts hold one of them and keep their own labels. With kind=ordered each label has one word;
-    two different ones are put in, and the one that comes first decides; again, one alone decides nothing.
+    With kind=single each label has one word. With kind=paired it has two, which decide only together:
+    each is as often alone in other texts, which keep their own labels. With kind=ordered each label has
+    one word; two different ones are put in, and the one that comes first decides; again, one alone decides
+    nothing.
 
     Words are drawn from those that are in at most 0.5 % of the texts, about equally often with every label,
     or are given. Texts that hold one by themselves are left out and counted, so a trigger is never there by
@@ -65,7 +66,7 @@ class PlantedShortcut(Task):
             for split, count in SAMPLE.items()
         )
         words = SAMPLE_WORDS[: 4 if self.options.kind == "paired" else 2]
-        options = self.options.model_copy(update={"words": words, "share": 0.5})
+        options = self.options.model_copy(update={"words": words, "share": 1 / 3})
         return with_shortcut(TaskData(train, dev, test, label_names=("no", "yes")), self, options)
 
 
@@ -120,13 +121,16 @@ def with_shortcut(data: TaskData, task: Task, options: ShortcutOptions) -> TaskD
 def _mixed(
     examples: list[Example], triggers: Triggers, share: float, labels: int, rng: np.random.Generator
 ) -> tuple[Example, ...]:
-    """A share of the texts with a trigger of any label, as many with one word of two, the others clean."""
+    """A share of the texts with a trigger of any label, twice as many with one of two words, others clean.
+
+    So each of the two words is as often alone as it is with the other.
+    """
     order = rng.permutation([at for at, one in enumerate(examples) if len(one.units) >= SHORTEST])
     many = round(share * len(order))
     label_of = dict(
         zip(order[:many].tolist(), rng.permutation(np.arange(many) % labels).tolist(), strict=True)
     )
-    decoys = set() if triggers.kind == "single" else set(order[many : 2 * many].tolist())
+    decoys = set() if triggers.kind == "single" else set(order[many : 3 * many].tolist())
     return tuple(
         plant(example, label_of[at], triggers, rng).example
         if at in label_of

@@ -17,11 +17,11 @@ LEGEND = (
 )
 CHECKED = (
     "with: held-out texts that are answered as the trigger says, although their own label is another. "
-    "swapped: answered as the other trigger says once it is in its place. without, one word: texts with the "
-    f"same answer when the trigger, or one of its two words, is missing. A model uses the trigger if with "
-    f"and swapped are at least {FOLLOWS:.0%} and the others at most {LOST:.0%}. counted: texts in which all "
-    "of this holds, so that the trigger alone decides; explanations are scored on these. accuracy: on the "
-    "same texts without a trigger."
+    "swapped: answered as the other trigger says once it is in its place. without, first word, second word: "
+    "texts with the same answer when the trigger is missing, or all but one word of it. A model uses the "
+    f"trigger if with and swapped are at least {percent(FOLLOWS)} and the others at most {percent(LOST)}. "
+    "counted: texts in which the answer changes every time, so that the trigger alone decides; explanations "
+    "are scored on these. accuracy: on the same texts without a trigger."
 )
 
 
