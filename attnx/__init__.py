@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from .results.comparison import Comparison
     from .results.examples import Examples
     from .results.explanation import Explanation, Explanations
-    from .results.planted import PlantedReport
+    from .results.planting.report import PlantedReport
     from .results.report import Report
     from .results.reproduction import Reproduction
     from .results.study import StudyReport
@@ -79,7 +79,7 @@ _MODULES = {
     "results.study": ("StudyReport",),
     "results.sweep": ("SweepReport",),
     "results.audit": ("AuditReport",),
-    "results.planted": ("PlantedReport",),
+    "results.planting.report": ("PlantedReport",),
     "results.reproduction": ("Reproduction",),
     "results.comparison": ("Comparison",),
     "results.explanation": ("Explanation", "Explanations"),

@@ -16,7 +16,7 @@ from ..request.spec import Limit, RunSpec
 from .setup import computed, find_source, installed_here
 
 if TYPE_CHECKING:
-    from ..results.planted import PlantedReport
+    from ..results.planting.report import PlantedReport
     from .arguments import (
         ImportancesLike,
         LimitLike,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .explanation import ClassScores, Explanation, Explanations, MetricValue, RemovedUnit
     from .judgement.records import Clause, FamilyEvidence, Ranked, RemovalShare, SignTest, Verdict, VerdictRow
     from .observations import Epoch, TrainingRecord
-    from .planted import PlantedExample, PlantedReport, PlantedTrigger, Recovery, TriggerCheck
+    from .planting.report import PlantedExample, PlantedReport, PlantedTrigger, Recovery, TriggerCheck
     from .provenance import ComponentUsed, PluginUsed, Provenance, SampleUsed
     from .report import Curve, MethodCost, Quality, Report, Summary
     from .reproduction import ClaimFound, ColumnShown, Compared, Measured, Reproduction, SkippedRows
@@ -49,7 +49,13 @@ _MODULES = {
     "request.cell_choices": ("CellChoices",),
     "results.sweep": ("SweepReport", "SweepRow", "Value", "UnfinishedCell"),
     "results.audit": ("AuditReport", "AuditRow", "AuditedModel", "Noticed"),
-    "results.planted": ("PlantedReport", "Recovery", "TriggerCheck", "PlantedTrigger", "PlantedExample"),
+    "results.planting.report": (
+        "PlantedReport",
+        "Recovery",
+        "TriggerCheck",
+        "PlantedTrigger",
+        "PlantedExample",
+    ),
     "results.reproduction": (
         "Reproduction",
         "Measured",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .audit import AuditReport
 from .comparison import Comparison
 from .explanation import Explanation, Explanations
-from .planted import PlantedReport
+from .planting.report import PlantedReport
 from .report import Report
 from .reproduction import Reproduction
 from .result import Result

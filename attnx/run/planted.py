@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,23 +17,12 @@ from ..host.catalog import Catalog
 from ..progress import Progress
 from ..protocols import Model
 from ..request.plan import Plan
-from ..request.planted import FOUND, PlantedPlan
+from ..request.planted import PlantedPlan
 from ..results.caution import Caution
-from ..results.examples import Examples
 from ..results.judgement.cautions import few_seeds
-from ..results.planted import (
-    Array,
-    PlantedExample,
-    PlantedReport,
-    PlantedTrigger,
-    Recovery,
-    TriggerCheck,
-    chance_of,
-    check_of,
-    interval,
-    repetitions,
-)
-from ..results.report import Report
+from ..results.planting.checks import Array, check_of
+from ..results.planting.recovery import Trial, chance_of_trials, recovery_rows, shown_examples
+from ..results.planting.report import PlantedReport, PlantedTrigger, TriggerCheck
 from ..store.home import home
 from ..store.identity import plugins_used
 from ..store.planted import write_planted
@@ -52,8 +40,6 @@ from .measuring.splits import Split, batches
 from .plugin_errors import errors_of
 from .training.loop import Trainer, train
 from .training.models import TrainedModels
-
-SHOWN = 6  # examples on the page
 
 
 def carry_out_planted(
@@ -105,37 +91,15 @@ def run_planted(
         seeds=first.spec.seeds,
         triggers=tuple(trial.trigger for trial in trials),
         checks=tuple(check for trial in trials for check in trial.checks),
-        chance=_chance(used) if used else None,
-        rows=_rows(used),
-        examples=tuple(_shown(used[0])) if used else (),
+        chance=chance_of_trials(used) if used else None,
+        rows=recovery_rows(used),
+        examples=tuple(shown_examples(used[0])) if used else (),
         data=data_used(trials[0].data),
         plugins=plugins_used(first.parts),
         environment=environment(choose_device(first.spec.device)),
         warnings=_warnings(trials, len(first.spec.seeds)),
         seconds=round(time.perf_counter() - started, 1),
     )
-
-
-@dataclass(frozen=True)
-class _Trial:
-    """One trigger: what its models answered, and what their explanations found."""
-
-    data: TaskData
-    explanations: tuple[str, ...]
-    trigger: PlantedTrigger
-    checks: tuple[TriggerCheck, ...]
-    counted: Mapping[int, Array] = field(default_factory=dict)  # by seed that uses it: [N] where it decides
-    report: Report | None = None  # of these seeds
-
-    @property
-    def explained(self) -> Examples:
-        assert self.report is not None
-        return self.report.examples()
-
-    @property
-    def words(self) -> int:
-        """How many words the trigger has."""
-        return sum(self.data.test[0].rationale or ())
 
 
 class _Remembered:
@@ -166,7 +130,7 @@ def _tried(
     catalog: Catalog,
     out: Path | None,
     trainer: Trainer,
-) -> _Trial:
+) -> Trial:
     """Train and check the models of one trigger, and evaluate the explanations of those that use it."""
     import_components(plan.parts)
     with errors_of(plan.task.title):
@@ -184,7 +148,7 @@ def _tried(
             counted[seed] = decides
     trigger = PlantedTrigger(number=number, words=_words_of(data), said=data.provenance["planted"])
     if not counted:
-        return _Trial(data, names, trigger, tuple(checks))
+        return Trial(data, names, trigger, tuple(checks))
     spec = plan.spec.model_copy(update={"seeds": tuple(counted)})
     outcome = carry_out(
         Plan(**{**vars(plan), "spec": spec}),
@@ -196,7 +160,7 @@ def _tried(
         trainer=remembered,
     )
     named = trigger.model_copy(update={"run": outcome.report.fingerprint if outcome.folder else None})
-    return _Trial(data, names, named, tuple(checks), counted, outcome.report)
+    return Trial(data, names, named, tuple(checks), counted, outcome.report)
 
 
 def _checked(
@@ -235,116 +199,7 @@ def _words_of(data: TaskData) -> dict[str, tuple[str, ...]]:
     return {name: found[name] for name in data.label_names if name in found}
 
 
-def _found(trial: _Trial, measure: str, explanation: str) -> list[Array]:
-    """[N] by seed: a measure of one explanation in the texts in which the trigger decides, NaN elsewhere."""
-    examples = trial.explained
-    column = next(
-        at
-        for at, one in enumerate(examples.columns)
-        if (one.metric, one.measure, one.explanation) == (FOUND, measure, explanation)
-    )
-    return [
-        np.where(trial.counted[seed], examples.measures[at, :, column], np.nan)
-        for at, seed in enumerate(examples.seeds)
-    ]
-
-
-def _rows(trials: Sequence[_Trial]) -> tuple[Recovery, ...]:
-    """Every explanation over all triggers and seeds, the one that finds the trigger most often first."""
-    if not trials:
-        return ()
-    rows = [_row(name, trials) for name in trials[0].explanations]
-    return tuple(sorted(rows, key=lambda row: -(row.found or 0.0)))
-
-
-def _row(explanation: str, trials: Sequence[_Trial]) -> Recovery:
-    ids = sorted({example.id for trial in trials for example in trial.data.test})
-    place = {name: at for at, name in enumerate(ids)}
-
-    def over_texts(measure: str) -> list[list[Array]]:
-        """By trigger and seed, the texts of all triggers in the same order."""
-        spread = []
-        for trial in trials:
-            at = [place[example.id] for example in trial.data.test]
-            of_seeds = []
-            for values in _found(trial, measure, explanation):
-                row = np.full(len(ids), np.nan)
-                row[at] = values
-                of_seeds.append(row)
-            spread.append(of_seeds)
-        return spread
-
-    hits = [[np.where(np.isnan(v), v, v > 1 - 1e-9) for v in of] for of in over_texts("token-f1")]
-    found, low, high = interval(repetitions(hits))
-    precision = interval(repetitions(over_texts("average-precision")))
-    ranked = [
-        one
-        for trial in trials
-        if trial.report
-        for one in trial.report.ranking
-        if one.explanation == explanation and one.share is not None
-    ]
-    several = len(ranked) > 1
-    shares = [one.share for one in ranked if one.share is not None]
-    return Recovery(
-        explanation=explanation,
-        found=found,
-        low=low,
-        high=high,
-        average_precision=precision[0],
-        average_precision_low=precision[1],
-        average_precision_high=precision[2],
-        texts=int(sum((~np.isnan(v)).sum() for of in hits for v in of)),
-        share=float(np.mean(shares)) if shares else None,
-        share_low=min(shares) if several else ranked[0].low if ranked else None,
-        share_high=max(shares) if several else ranked[0].high if ranked else None,
-        grades=tuple(dict.fromkeys(one.grade for one in ranked)),
-    )
-
-
-def _chance(trials: Sequence[_Trial]) -> float:
-    """What random scores find, in the texts that count."""
-    found = [
-        chance_of([len(trial.data.test[row].units) for row in np.flatnonzero(decides)], trial.words)
-        for trial in trials
-        for decides in trial.counted.values()
-    ]
-    return float(np.mean(found))
-
-
-def _shown(trial: _Trial) -> list[PlantedExample]:
-    """Texts in which some explanations find the trigger and others do not, then others, of the first seed."""
-    examples = trial.explained
-    seed = examples.seeds[0]
-    names = trial.explanations
-    hits = {name: _found(trial, "token-f1", name)[0] for name in names}
-    rows = [
-        row
-        for row in np.flatnonzero(trial.counted[seed]).tolist()
-        if not any(np.isnan(hits[name][row]) for name in names)
-    ]
-    rows.sort(key=lambda row: (len({bool(hits[name][row] > 1 - 1e-9) for name in names}) == 1, row))
-    without = trial.data.contrasts["without"]
-    shown = []
-    for row in rows[:SHOWN]:
-        stored, example = examples[row], trial.data.test[row]
-        shown.append(
-            PlantedExample(
-                id=example.id,
-                trigger=trial.trigger.number,
-                seed=seed,
-                units=example.units,
-                marked=tuple(at for at, decides in enumerate(example.rationale or ()) if decides),
-                label=trial.data.label_names[example.label],
-                own_label=trial.data.label_names[without[example.id].label],
-                scores={name: stored.seen[0].scores[name] for name in names},
-                found={name: bool(hits[name][row] > 1 - 1e-9) for name in names},
-            )
-        )
-    return shown
-
-
-def _warnings(trials: Sequence[_Trial], seeds: int) -> tuple[Caution, ...]:
+def _warnings(trials: Sequence[Trial], seeds: int) -> tuple[Caution, ...]:
     """What a reader must know: models that do not use the trigger, and what the intervals cover."""
     said = []
     failed = [check for trial in trials for check in trial.checks if not check.verified]

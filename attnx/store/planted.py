@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ..disk import written_aside
 from ..request.spec import canonical_json, digest
-from ..results.planted import PlantedReport
+from ..results.planting.report import PlantedReport
 
 
 def write_planted(report: PlantedReport, root: Path) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..escaping import markdown
-from ..results.planted import PlantedReport
+from ..results.planting.report import PlantedReport
 from .markdown import table
 from .terminal.planted import CHECKED, LEGEND, check_rows, recovery_rows
 

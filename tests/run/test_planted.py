@@ -14,7 +14,7 @@ from planted_texts import WORDS, reader, texts
 
 import attnx
 from attnx.errors import UsageError
-from attnx.results.planted import FEWEST
+from attnx.results.planting.report import FEWEST
 
 Cli = Callable[..., tuple[int, str, str]]
 SETTINGS: dict[str, Any] = {"progress": False, "limit": "test=40"}

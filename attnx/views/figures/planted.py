@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ...results.planted import PlantedReport
+from ...results.planting.report import PlantedReport
 from .figure import FAINT, SERIES, ReportFigure
 from .study import LETTER
 

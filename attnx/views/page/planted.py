@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...results.planted import PlantedExample, PlantedReport, Recovery
+from ...results.planting.report import PlantedExample, PlantedReport, Recovery
 from ..terminal.planted import CHECKED, LEGEND, check_rows, grades
 from .direction import is_right_to_left
 from .explanation import ColouredUnit

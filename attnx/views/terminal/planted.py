@@ -7,7 +7,7 @@ from rich.text import Text
 
 from ...escaping import printable
 from ...results.judgement.wording import GRADE_WORDS, percent
-from ...results.planted import FOLLOWS, LOST, PlantedReport, Recovery
+from ...results.planting.report import FOLLOWS, LOST, PlantedReport, Recovery
 from .tables import print_table, screen
 
 LEGEND = (

@@ -1,23 +1,17 @@
-"""The test with a planted trigger: which models use it, and how often each explanation finds it."""
+"""The report of a test with a planted trigger."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from math import comb
 from typing import Any, ClassVar, Final, Literal
 
-import numpy as np
+from ..caution import Caution
+from ..formatting import Number
+from ..judgement.records import Grade
+from ..judgement.wording import percent
+from ..provenance import PluginUsed, Record
+from ..result import Result
+from ..selection import NoSuchRow
 
-from .caution import Caution
-from .formatting import Number
-from .judgement.records import Grade
-from .judgement.wording import percent
-from .provenance import PluginUsed, Record
-from .result import Result
-from .selection import NoSuchRow
-from .statistics import mean_interval
-
-Array = np.ndarray[Any, np.dtype[np.float64]]
 TriggerKind = Literal["single", "paired", "ordered"]
 
 FOLLOWS: Final = 0.9  # of the texts: as the trigger says, and as the other one says once it is swapped
@@ -175,74 +169,3 @@ class PlantedReport(Result):
         more = f" and {len(self.rows) - 4} more" if len(self.rows) > 4 else ""
         names = f"{self.task[:60]} · {self.model[:60]}"
         return f"<PlantedReport {names}: {self.kind} trigger found by {shown}{more}>"
-
-
-def check_of(
-    trigger: int, seed: int, labels: Array, own_labels: Array, answers: Mapping[str, Array], swapped: Array
-) -> tuple[TriggerCheck, Array]:
-    """The check of one model, and [N] the texts in which the trigger alone is known to decide.
-
-    `answers` has the predicted classes [N] with the trigger ("with") and for every contrast; `swapped` [N]
-    are the labels of the swapped trigger. The trigger decides in a text if the model answers as it says,
-    answers as the other trigger says once that is in its place, and answers something else without it, and
-    with only one of its two words.
-    """
-    follows = answers["with"] == labels
-    turned = answers["swapped"] == swapped
-    kept = {
-        name: found == labels for name, found in answers.items() if name not in ("with", "swapped")
-    }  # [N] each: the same answer although something is missing
-    counted = follows & turned & ~np.any(list(kept.values()), axis=0)
-    alone = tuple(float(kept[name].mean()) for name in ("first alone", "second alone") if name in kept)
-    without = float(kept["without"].mean())
-    enough = min(follows.mean(), turned.mean()) >= FOLLOWS and max(without, *alone, 0.0) <= LOST
-    check = TriggerCheck(
-        trigger=trigger,
-        seed=seed,
-        texts=len(labels),
-        own_accuracy=float((answers["without"] == own_labels).mean()),
-        followed=float(follows.mean()),
-        swapped=float(turned.mean()),
-        without=without,
-        alone=alone,
-        counted=int(counted.sum()),
-        verified=bool(enough and counted.sum() >= FEWEST),
-    )
-    return check, counted
-
-
-def chance_of(lengths: Sequence[int], words: int) -> float:
-    """How often random scores put the trigger words first, in texts of these lengths."""
-    return float(np.mean([1 / comb(length, words) for length in lengths]))
-
-
-def interval(values: Array) -> tuple[float, float, float]:
-    """The mean of values in [0, 1], [R, N], with its interval over repetitions and texts.
-
-    Two imagined texts, one in which the trigger is found and one in which it is not, widen the interval:
-    without them, texts that all agree would have an interval of no width.
-    """
-    mean = float(mean_interval(values[:, :, None]).mean[0])
-    imagined = np.broadcast_to([0.0, 1.0], (len(values), 2))
-    found = mean_interval(np.concatenate([values, imagined], axis=1)[:, :, None])
-    low, high = float(found.low[0]), float(found.high[0])
-    return mean, max(0.0, min(low, mean)), min(1.0, max(high, mean))
-
-
-def repetitions(values: Sequence[Sequence[Array]]) -> Array:
-    """[R, N] from [N] of every seed of every trigger: the seeds of one trigger, or means of several triggers.
-
-    With several triggers the seeds of each are averaged text by text, so that the interval covers other
-    triggers.
-    """
-    if len(values) == 1:
-        return np.stack(values[0])
-    with np.errstate(invalid="ignore"):
-        return np.stack([_mean(np.stack(of_seeds)) for of_seeds in values])
-
-
-def _mean(values: Array) -> Array:
-    """[S, N] -> [N] over the seeds that have a value."""
-    defined = ~np.isnan(values)
-    sums = np.where(defined, values, 0.0).sum(0)
-    return np.divide(sums, defined.sum(0), out=np.full(values.shape[1], np.nan), where=defined.any(0))
