@@ -37,6 +37,7 @@ def planted(
     share: float = 0.3,
     words: Sequence[str] = (),
     triggers: int = 1,
+    removal: bool = True,
     projection: ProjectionLike | None = None,
     explanations: ImportancesLike = (),
     training: TrainingLike | None = None,
@@ -66,6 +67,7 @@ def planted(
         share: the share of training texts in which the trigger decides the label.
         words: trigger words of your own, in the order of the labels: one for each, two each for "paired".
         triggers: how many triggers are drawn and tested one after the other, each with its own models.
+        removal: whether the removal test of `evaluate` is shown next to it, which costs much more.
         projection: the function from scores to attention; by default that of the model.
         explanations: importance methods to test; by default those of the registry that the model supports.
         training: settings such as {"epochs": 20, "learning_rate": 0.01}.
@@ -111,6 +113,7 @@ def planted(
             asked.catalog,
             asked.objects,
             triggers=triggers,
+            removal=removal,
             data_dir=data_dir,
             out=out,
             progress=shown,
@@ -125,6 +128,7 @@ def planted_spec(
     objects: Objects | None = None,
     *,
     triggers: int = 1,
+    removal: bool = True,
     data_dir: str | Path | None = None,
     out: str | Path | None = None,
     progress: Progress | None = None,
@@ -134,7 +138,7 @@ def planted_spec(
         from ..run.fine_tuning import as_trainable
 
         objects = as_trainable(objects)
-    plan = plan_planted(spec, settings, triggers, catalog, objects)
+    plan = plan_planted(spec, settings, triggers, catalog, objects, removal=removal)
 
     from ..run.planted import carry_out_planted
 

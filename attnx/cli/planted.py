@@ -64,6 +64,13 @@ def planted(
             autocompletion=names_of("importance"),
         ),
     ] = None,
+    removal: Annotated[
+        bool,
+        typer.Option(
+            "--removal/--no-removal",
+            help="Show the removal test of 'attnx evaluate' next to it, which costs much more.",
+        ),
+    ] = True,
     projection: Projection = None,
     seeds: Seeds = None,
     limit: Limit = None,
@@ -111,7 +118,13 @@ def planted(
     settings = {"kind": kind, "share": share, "words": given}
     try:
         report, folder = prints_aside(planted_spec)(
-            request, settings, installed_catalog(), triggers=triggers, data_dir=data_dir, out=out
+            request,
+            settings,
+            installed_catalog(),
+            triggers=triggers,
+            removal=removal,
+            data_dir=data_dir,
+            out=out,
         )
     except NotStored as lost:
         _show(lost.report, json)

@@ -35,8 +35,12 @@ def plan_planted(
     triggers: int,
     catalog: Catalog,
     objects: Objects | None = None,
+    *,
+    removal: bool = True,
 ) -> PlantedPlan:
     """Resolve a run for every trigger; `settings` are options of the task that plants it.
+
+    Without `removal` the ordinary removal test is left out, which costs much more than the rest.
 
     Raises:
         UsageError: a name or an option is wrong, or the parts do not fit together.
@@ -58,11 +62,11 @@ def plan_planted(
     plans = []
     for number in range(triggers):
         chosen = Choice(name=TASK, options={**wrapped, **settings, "seed": number})
-        plans.append(_plan(spec.model_copy(update={"task": chosen}), catalog, objects))
+        plans.append(_plan(spec.model_copy(update={"task": chosen}), catalog, objects, removal))
     return PlantedPlan(plans[0].task.with_inner[1].label, tuple(plans))
 
 
-def _plan(spec: RunSpec, catalog: Catalog, objects: Objects | None) -> Plan:
+def _plan(spec: RunSpec, catalog: Catalog, objects: Objects | None, removal: bool) -> Plan:
     """One run: every explanation that the model supports, or those that were asked for, is tested."""
     plain = spec.model_copy(update={"metrics": (Choice(name=FOUND),)})
     usual = resolve(plain.model_copy(update={"explanations": ()}), catalog, objects)
@@ -82,6 +86,6 @@ def _plan(spec: RunSpec, catalog: Catalog, objects: Objects | None) -> Plan:
         )
 
     explanations = spec.explanations or applicable("importance", catalog.registry.defaults.planted)
-    metrics = applicable("metric", (REMOVAL, FOUND))
+    metrics = applicable("metric", (REMOVAL, FOUND) if removal else (FOUND,))
     asked = {"explanations": explanations, "metrics": metrics}
     return resolve(plain.model_copy(update=asked), catalog, objects)

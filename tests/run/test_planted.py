@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path.append(str(Path(__file__).parents[1] / "plugins" / "audit"))
 from planted_texts import WORDS, reader, texts
 
 import attnx
@@ -135,6 +132,17 @@ def test_a_trained_module_is_copied_and_trained_further() -> None:
     assert report.folder is None
 
 
+def test_the_removal_test_can_be_left_out() -> None:
+    report = attnx.planted(
+        texts(300), reader("single"), words=WORDS["single"], explanations="loo", removal=False, **SETTINGS
+    )
+    (row,) = report.rows
+    assert row.found == 1
+    assert row.share is None
+    assert row.grades == ()
+    assert "not tested" in report.to_text()
+
+
 def test_a_function_cannot_learn_a_trigger() -> None:
     def model(given: list[str]) -> list[list[float]]:
         return [[0.5, 0.5] for _ in given]
@@ -206,7 +214,7 @@ def test_the_command_ends_with_code_1_if_no_model_uses_the_trigger(reviews: Path
     """An average of words cannot know their order."""
     code, out, err = cli(
         "planted", "--task", f"csv:file={reviews}", "--model", "average-add:embedding=16",
-        "--kind", "ordered", "--words", "zebra,piano", "--train", "epochs=3,learning_rate=0.02",
+        "--kind", "ordered", "--words", "zebra,piano", "--no-removal", "--train", "epochs=3,learning_rate=0.02",
     )  # fmt: skip
     assert code == 1
     assert "No statement about explanations" in out
