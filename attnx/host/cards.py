@@ -70,14 +70,14 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Adapter:
-    """A function that makes a task or a model of objects of another library.
+    """A function that makes a task, a model or an importance method of objects of another library.
 
     `accepts` lists their types as "module:Class", base classes included, so that nothing is imported to find
     an adapter. `target` and `options` are "module:name" paths; the function is called with the object and, if
     the adapter takes options, with these.
     """
 
-    kind: Literal["task", "model"]
+    kind: Literal["task", "model", "importance"]
     accepts: tuple[str, ...]
     target: str
     options: str = ""
@@ -126,6 +126,11 @@ class Component:
     def joint(self) -> bool:
         """Whether a metric measures all explanations together."""
         return bool(self._declared("joint", False))
+
+    @property
+    def family(self) -> str:
+        """What a metric tests."""
+        return str(self._declared("family", ""))
 
     @property
     def dataset(self) -> str:

@@ -79,6 +79,11 @@ class Part:
         return self.component.joint if self.component else bool(getattr(self.given, "joint", False))
 
     @property
+    def family(self) -> str:
+        """What a metric tests."""
+        return self.component.family if self.component else str(getattr(self.given, "family", ""))
+
+    @property
     def recommends(self) -> tuple[str, ...]:
         """The usual references of a metric."""
         return self.component.card.recommends if self.component else ()

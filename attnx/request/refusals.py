@@ -42,6 +42,14 @@ def unused_reference(reference: Part, catalog: Catalog) -> UsageError:
     )
 
 
+def marked_for_the_label(metric: Part, target: str) -> UsageError:
+    """A metric compares with units that are known to matter for the label, and another class is explained."""
+    return UsageError(
+        f"Metric '{metric.label}' compares with units that are known to matter for the label of each "
+        f"example, so it cannot test explanations of '{target}'. Use --target gold, or leave the metric out."
+    )
+
+
 def no_recommended_model(task: Part) -> UsageError:
     """No model is named, and the task recommends none."""
     return UsageError(f"Task '{task.label}' recommends no model. Name one with --model.")

@@ -14,7 +14,15 @@ from ..host.cards import Component, Kind
 from ..host.catalog import Catalog
 from ..registry.schema import Composition
 from . import refusals
-from .choices import ALL, NONE, applicable_references, choose_metrics, choose_references, only_quality
+from .choices import (
+    ALL,
+    NONE,
+    applicable_references,
+    choose_metrics,
+    choose_references,
+    fits_explained_class,
+    only_quality,
+)
 from .objects import Objects, given_part
 from .plan import Part, Plan, Tests
 from .spec import Choice, Options, RunSpec, Training, validate_options
@@ -157,6 +165,9 @@ class _Finder:
         )
         provided = {*task.provides, *model.provides}
         metrics = choose_metrics(spec, catalog, provided, lambda choice: self.part("metric", choice))
+        for metric in metrics:
+            if not fits_explained_class(metric, spec):
+                raise refusals.marked_for_the_label(metric, spec.target)
         references = tuple(
             self.part("importance", choice) for choice in choose_references(spec, metrics, catalog, provided)
         )

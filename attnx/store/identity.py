@@ -84,7 +84,7 @@ def states_name(model: type, settings: str, device: torch.device) -> str:
     return digest(
         f"{model.__module__}.{model.__qualname__}",
         settings,
-        canonical_json({name: code_hash(name) for name in ("attnx", package)}),
+        canonical_json({"attnx": _core_code(), package: code_hash(package)}),
         canonical_json(library_versions([model.__module__])),
         _machine(device),
     )
@@ -136,7 +136,13 @@ def plugins_used(parts: Sequence[Part]) -> tuple[PluginUsed, ...]:
 
 def _codes(parts: Sequence[Part]) -> str:
     """The code of the core and of every plugin behind these parts."""
-    return canonical_json({"attnx": code_hash("attnx")} | {u.plugin: u.code for u in plugins_used(parts)})
+    return canonical_json({"attnx": _core_code()} | {u.plugin: u.code for u in plugins_used(parts)})
+
+
+@cache
+def _core_code() -> str:
+    """The code of the core, which this process has imported: what is edited meanwhile does not run."""
+    return code_hash("attnx")
 
 
 def _dataset(name: str, source: Source) -> list[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from torch import Tensor
 from ..errors import PluginError
 from .batches import Trace
 from .examples import Example
+from .explained_class import ExplainedClass
 
 if TYPE_CHECKING:
     from ..formulas.randomness import Randomness
@@ -107,12 +108,14 @@ class RemovalColumn:
             random units moves the output.
         question: which of the two questions; None for both together, comprehensiveness − sufficiency.
         setting: which part of the test; "all" for the whole.
+        size: the percentage of units that is removed and kept; None for the mean over all.
     """
 
     removal: RemovalName
     order: Order | None
     question: Question | None = None
     setting: TestSetting = "all"
+    size: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,10 +177,12 @@ class Corpus:
     Attributes:
         unit_counts: how many units every example has [N].
         donors: training examples whose units can stand in for others; the same for every batch.
+        explained: the class, or the contrast of two, that explanations explain.
     """
 
     unit_counts: Tensor
     donors: tuple[Example, ...] = ()
+    explained: ExplainedClass = field(default_factory=ExplainedClass)
 
 
 @dataclass(frozen=True, slots=True)

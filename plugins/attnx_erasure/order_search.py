@@ -37,9 +37,8 @@ def first_round(removal: Removal, batch: Batch, outputs: Outputs, draws: Draws) 
     first = mask & (window != torch.nn.functional.pad(window, (1, 0), value=-1)[:, :-1])
     rows, columns = first.nonzero(as_tuple=True)  # [R] each: one row for every window
     together = (window[rows] == window[rows, columns][:, None]) & mask[rows]  # [R, L]
-    without = removal.probabilities(rows, together, draws)
+    scores, without = _scores(removal, batch, outputs, rows, together, draws)  # [R], [R, D]
     effects = (outputs.p[rows, None] - without).mean(1).nan_to_num()  # [R]
-    scores = _scores(removal, batch, outputs, rows, together, draws)  # [R]
     number = first.flatten().cumsum(0).view_as(mask) - 1  # [B, L] the row of each column's window
     effect = torch.where(mask, effects[number.clamp_min(0)], 0.0)
     score = torch.where(mask, scores[number.clamp_min(0)], -torch.inf)
@@ -81,7 +80,7 @@ def greedy_order(
             tried = open_ & (_place(last, open_) < torch.maximum(more + 2, more.new_tensor(breadth))[:, None])
             rows, columns = tried.nonzero(as_tuple=True)
             sets = chosen[rows] | (columns[:, None] == torch.arange(mask.shape[1], device=mask.device))
-            last[tried] = _scores(removal, batch, outputs, rows, sets, draws)
+            last[tried], _ = _scores(removal, batch, outputs, rows, sets, draws)
             open_ = tried
         taken = open_ & (_place(last, open_) < more[:, None])
         chosen |= taken
@@ -94,12 +93,15 @@ def greedy_order(
 
 def _scores(
     removal: Removal, batch: Batch, outputs: Outputs, rows: Tensor, sets: Tensor, draws: Draws
-) -> Tensor:
-    """[R] what removing the columns in `sets` [R, L] costs, minus what is lost by keeping only them."""
-    mask = batch.mask[rows]
-    fall = outputs.fall(removal.probabilities(rows, sets, draws), rows).mean(1).nan_to_num()
-    loss = outputs.loss(removal.probabilities(rows, mask & ~sets, draws), rows).mean(1)
-    return fall - loss
+) -> tuple[Tensor, Tensor]:
+    """[R] what removing the columns in `sets` [R, L] costs, minus what is lost by keeping only them.
+
+    The second is the output without them [R, D].
+    """
+    others = batch.mask[rows] & ~sets
+    without, kept = removal.probabilities(torch.cat([rows, rows]), torch.cat([sets, others]), draws).chunk(2)
+    fall = outputs.fall(without, rows).mean(1).nan_to_num()
+    return fall - outputs.loss(kept, rows).mean(1), without
 
 
 def _place(scores: Tensor, among: Tensor) -> Tensor:

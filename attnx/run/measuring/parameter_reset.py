@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
@@ -15,7 +16,7 @@ from ...formulas.correlations import average_ranks, pearson
 from ...protocols import Model
 from ..evaluation_mode import evaluating
 from .attribution import Named, trace_of
-from .measurement import scores_of
+from .explained_scores import Seen, explained_scores
 from .splits import Split, batches
 
 SOME = 40  # examples: enough to see whether scores change
@@ -34,14 +35,17 @@ def reset_similarity(model: Model, split: Split, methods: Sequence[Named], seed:
     rows = np.random.default_rng(seed).permutation(len(split))[:SOME]
     some = split.among(np.sort(rows).tolist())
     found: dict[str, float] = {}
+    wanted = split.explained
     for method in methods:
         similar: list[Tensor] = []
         try:
             for _, batch in batches(some):
                 with evaluating(model), evaluating(cast("Model", other)):
                     trace, changed = trace_of(model, batch), trace_of(cast("Model", other), batch)
-                    before = scores_of(method, model, trace, trace.predicted, seed)
-                    after = scores_of(method, cast("Model", other), changed, trace.predicted, seed)
+                    seen = Seen.of(model, trace, wanted)
+                    reset = replace(Seen.of(cast("Model", other), changed, wanted), target=seen.target)
+                    before = explained_scores(method, model, trace, seen, wanted, seed)
+                    after = explained_scores(method, cast("Model", other), changed, reset, wanted, seed)
                 mask = batch.mask
                 one, two = (average_ranks(scores.values.double(), mask) for scores in (before, after))
                 similar.append(pearson(one, two, mask))
