@@ -214,7 +214,8 @@ def test_the_command_ends_with_code_1_if_no_model_uses_the_trigger(reviews: Path
     """An average of words cannot know their order."""
     code, out, err = cli(
         "planted", "--task", f"csv:file={reviews}", "--model", "average-add:embedding=16",
-        "--kind", "ordered", "--words", "zebra,piano", "--no-removal", "--train", "epochs=3,learning_rate=0.02",
+        "--kind", "ordered", "--words", "zebra,piano", "--no-removal",
+        "--train", "epochs=3,learning_rate=0.02",
     )  # fmt: skip
     assert code == 1
     assert "No statement about explanations" in out
