@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 from ..errors import UsageError, did_you_mean
 from ..host.cards import KINDS, Component, Kind
 from ..host.catalog import Catalog
-from ..host.plugins import Plugin
+from ..host.plugins import HookCall, Plugin
 from ..registry.text import summaries
 
 if TYPE_CHECKING:
@@ -48,6 +49,33 @@ class OptionInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class MeasureInfo:
+    """One measure of a metric."""
+
+    name: str
+    direction: str  # "up", "down" or "none": which way is better
+    low: float | None  # None where there is no bound
+    high: float | None
+
+    @classmethod
+    def of(cls, name: str, direction: str, bounds: tuple[float, float]) -> MeasureInfo:
+        """The measure as JSON can hold it."""
+        low, high = (end if math.isfinite(end) else None for end in bounds)
+        return cls(name, direction, low, high)
+
+    @property
+    def in_words(self) -> str:
+        """Its range, and which end is better."""
+        low, high = (None if end is None else f"{end:g}".replace("-", "−") for end in (self.low, self.high))
+        if low and high:
+            span = f"{low} to {high}"
+        else:
+            span = f"{low} or more" if low else f"{high} or less" if high else "any number"
+        better = {"up": "higher is better", "down": "lower is better"}
+        return f"{span}, {better.get(self.direction, 'neither end is better')}"
+
+
+@dataclass(frozen=True, slots=True)
 class AuditCounts:
     """In how many comparisons of the audit a metric preferred the wrong explanation."""
 
@@ -71,6 +99,9 @@ class ComponentInfo:
     sources: tuple[str, ...] = ()  # where its dataset can be downloaded
     local_files: str = ""  # what a folder of its dataset must have
     audit: AuditCounts | None = None
+    measures: tuple[MeasureInfo, ...] = ()  # of a metric, unless they depend on its options
+    cost: str = ""
+    cannot: str = ""  # what its results cannot tell
     citation: str = ""
     options: tuple[OptionInfo, ...] = ()
 
@@ -116,6 +147,7 @@ class PluginInfo:
     counts: Mapping[str, int] = field(default_factory=dict)  # by plural of the kind, and adapters
     failure: str = ""
     slow: str = ""  # why its import is slow, if it is
+    calls: tuple[HookCall, ...] = ()  # its import and its hooks in their order, if they were asked for
 
 
 def listed_names(catalog: Catalog, section: str | None = None) -> dict[str, list[ListedName]]:
@@ -172,6 +204,9 @@ def _component(component: Component, catalog: Catalog) -> ComponentInfo:
         sources=tuple(source.title for source in dataset.sources) if dataset else (),
         local_files=dataset.expects if dataset else "",
         audit=AuditCounts(audited.inversions, audited.comparisons) if audited else None,
+        measures=tuple(MeasureInfo.of(*measure) for measure in component.measures()),
+        cost=component.cost,
+        cannot=component.cannot,
         citation=card.citation,
         options=tuple(_option(name, field) for name, field in options.model_fields.items())
         if options
@@ -230,12 +265,12 @@ def _experiment(name: str, experiment: Experiment) -> ExperimentInfo:
     )
 
 
-def about_plugins(catalog: Catalog) -> list[PluginInfo]:
-    """Every plugin, also those that failed to load."""
-    return [_plugin(plugin) for plugin in catalog.plugins]
+def about_plugins(catalog: Catalog, *, trace: bool = False) -> list[PluginInfo]:
+    """Every plugin, also those that failed to load; with `trace`, every call of a hook."""
+    return [_plugin(plugin, trace) for plugin in catalog.plugins]
 
 
-def _plugin(plugin: Plugin) -> PluginInfo:
+def _plugin(plugin: Plugin, trace: bool) -> PluginInfo:
     counts = {plural: sum(c.kind == kind for c in plugin.components) for plural, kind in PLURALS.items()}
     counts["adapters"] = len(plugin.adapters)
     return PluginInfo(
@@ -245,6 +280,7 @@ def _plugin(plugin: Plugin) -> PluginInfo:
         {plural: count for plural, count in counts.items() if count},
         plugin.failure,
         plugin.slow,
+        plugin.calls if trace else (),
     )
 
 

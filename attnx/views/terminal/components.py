@@ -55,6 +55,9 @@ def _component_lines(found: ComponentInfo) -> list[str]:
     if found.audit:
         wrong = f"{found.audit.inversions} of {found.audit.comparisons} comparisons"
         rows.append(("in the audit", f"preferred the wrong explanation in {wrong}"))
+    rows += [(f"measure {measure.name}", measure.in_words) for measure in found.measures]
+    rows += [("costs", found.cost)] if found.cost else []
+    rows += [("cannot tell", found.cannot)] if found.cannot else []
     rows += [("citation", found.citation)] if found.citation else []
     lines += columns(rows)
     if found.options:
@@ -107,6 +110,21 @@ def _plugin_summary(found: PluginInfo) -> str:
         return f"BROKEN: {found.failure}"
     said = ", ".join(f"{count} {plural}" for plural, count in found.counts.items()) or "nothing"
     return f"{said}; SLOW: {found.slow}" if found.slow else said
+
+
+def plugin_trace(plugins: Iterable[PluginInfo]) -> str:
+    """Every import and hook of every plugin: how long it took, what it offered and where it is written."""
+    lines, total = ["plugins, with the milliseconds of every import and hook"], 0.0
+    for found in plugins:
+        spent = 1000 * sum(call.seconds for call in found.calls)
+        total += spent
+        lines.append(f"  {found.name} ({found.distribution} {found.version}) {spent:.1f} ms")
+        lines += _wrap(f"    BROKEN: {found.failure}") if found.failure else []
+        lines += [
+            f"    {call.hook:<18} {1000 * call.seconds:>7.2f} ms  {call.offered or '':>3}  {call.origin}"
+            for call in found.calls
+        ]
+    return "\n".join([*lines, f"  all together {total:.1f} ms"])
 
 
 def columns(rows: Sequence[tuple[str, str]]) -> list[str]:
