@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ..registry.experiments import Claim, Column, Experiment, Row, Size
     from ..request.cell_choices import CellChoices
     from ..run.loaded_run import Prediction, Run
+    from .answer import Answer
     from .audit import AuditedModel, AuditReport, AuditRow, Noticed
     from .caution import Caution
     from .comparison import ComparedRun, ComparedShare, Comparison, Difference
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "results.result": ("Result",),
     "results.report": ("Report", "Summary", "Quality", "Curve", "MethodCost"),
+    "results.answer": ("Answer",),
     "results.caution": ("Caution",),
     "results.judgement.records": (
         "Verdict",
@@ -123,6 +125,7 @@ __all__ = [  # noqa: RUF022 - grouped by what holds them
     "ComparedShare",
     "Difference",
     "Explanation",
+    "Answer",
     "Explanations",
     "ClassScores",
     "MetricValue",

@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import model_validator
 
 from ..errors import UsageError, did_you_mean
+from .answer import Answer
 from .formatting import measure_name, with_arrow
 from .judgement.records import UnitName
 from .provenance import Record
@@ -82,6 +83,7 @@ class Explanation(Result):
     same_for_all: tuple[str, ...] = ()  # methods whose scores are the same for every class
     unknown: tuple[str, ...] = ()  # words that the model does not know: they never occur in train
     unit: UnitName = "word"  # what a reader calls a unit
+    answer: Answer | None = None  # of a language model, whose words are explained instead of a class
 
     @model_validator(mode="before")
     @classmethod
