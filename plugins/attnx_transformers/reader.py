@@ -10,13 +10,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attnx.formulas import Layers, passes_at_once
+from attnx.formulas import Layers, LayerStates, passes_at_once
 from attnx.plugin import Batch, Example, Trace
 
 from .network import Network
 from .options import LayerReaderOptions, Query
 from .packing import Packing, positions_asked
 from .reading import Reading, heads_read, layer_read
+from .state_reading import states_of
 from .taps import Tap
 
 
@@ -115,6 +116,14 @@ class LayerReader(nn.Module, ABC):
         return Layers(
             packing.column, positions_asked(packing.used, self.query), weights, sizes, self.logits(output)
         )
+
+    def layer_states(self, batch: Batch, embeddings: Tensor) -> LayerStates:
+        packing = self.network.packing(batch, embeddings)
+        output, layers, readout = states_of(
+            self.network, packing, packing.pack(embeddings), self.logits, **self.settings()
+        )
+        query = positions_asked(packing.used, self.query)
+        return LayerStates(packing.column, query, layers, self.logits(output), readout)
 
     def attention_parameters(self) -> Iterable[nn.Parameter]:
         return ()
