@@ -1,7 +1,7 @@
 """Every importance method under the verdict, on two models, with its cost: docs/methods.md.
 
-`python -m benchmarks.method_verdicts measure MODEL TEXTS TRAIN` evaluates all methods that apply to a model on
-Rotten Tomatoes, on TEXTS test texts after training on TRAIN, and puts the result into docs/data/methods.json.
+`python -m benchmarks.method_verdicts measure MODEL TEXTS TRAIN` evaluates all methods that apply to a model
+on TEXTS test texts of Rotten Tomatoes after training on TRAIN; the result goes into docs/data/methods.json.
 `python -m benchmarks.method_verdicts write` makes the page from that file.
 """
 
