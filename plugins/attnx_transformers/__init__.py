@@ -72,3 +72,9 @@ def attnx_importances() -> list[Card]:
         _card("attn-lrp", "attention_lrp:AttentionLrp", "AttentionLrpOptions", ACHTIBAT),
         _card("cls-attention", "cls_attention:ClsAttention", "ClsAttentionOptions"),
     ]
+
+
+@hookimpl
+def attnx_studies() -> list[Card]:
+    """A study of layers and heads."""
+    return [Card("heads", f"{PACKAGE}.heads:Heads", options=f"{PACKAGE}.head_options:HeadsOptions")]
