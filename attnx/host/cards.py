@@ -142,6 +142,22 @@ class Component:
         return found
 
     @property
+    def cost(self) -> str:
+        """What using it costs, in words."""
+        return str(self._declared("cost", ""))
+
+    @property
+    def cannot(self) -> str:
+        """What its results cannot tell, in words."""
+        return str(self._declared("cannot", ""))
+
+    def measures(self) -> tuple[tuple[str, str, tuple[float, float]], ...]:
+        """Name, direction and bounds of a metric's measures, as far as they are literals."""
+        from .declarations import read_measures
+
+        return read_measures(self.card.target) if self.kind == "metric" else ()
+
+    @property
     def demanding(self) -> bool:
         """Whether it has a required option."""
         options = self.load_options()
