@@ -155,9 +155,17 @@ def test_an_evaluation_says_whether_scores_point_at_the_difference(tmp_path: Pat
         lines.append(line(" ".join(first), " ".join(second)))
     path = write(tmp_path / "pairs.jsonl", *lines)
     report = attnx.evaluate(
-        f"minimal-pairs:file={path}", "average-add:embedding=8", metrics=["plausibility", "focus"],
-        explanations="input-x-gradient", training={"epochs": 8, "learning_rate": 0.05}, progress=False,
+        f"minimal-pairs:file={path}", "average-add:embedding=8",
+        metrics=["plausibility", "focus", "pair-movement"],
+        explanations=["input-x-gradient", "random", "uniform"],
+        training={"epochs": 8, "learning_rate": 0.05}, progress=False,
     )  # fmt: skip
     assert report.quality[0].accuracy == 1
     assert report.select("ft", metric="focus").mean == 1
     assert report.select("token-f1", metric="plausibility").mean == 1
+    gain = {
+        name: report.select("gain", explanation=name) for name in ("input-x-gradient", "random", "uniform")
+    }
+    assert gain["input-x-gradient"].mean > 0.8  # for the class in one text, against it in the other
+    assert gain["random"].low < 0.1
+    assert gain["uniform"].mean == 0
