@@ -74,7 +74,8 @@ class MinimalPairs(Task):
         said = {"kind": "local", **provenance_of(paths)}
         if ALL in pairs:
             said["split"] = f"80/10/10 % of the pairs at random, seed {self.options.seed}"
-        return TaskData(**splits, label_names=names, provenance=said, divided=ALL in pairs)
+        train, dev, test = (splits[split] for split in SPLITS)
+        return TaskData(train, dev, test, label_names=names, provenance=said, divided=ALL in pairs)
 
     def units_of(self, text: str) -> tuple[str, ...]:
         return self._splitter.split(text)
@@ -102,7 +103,9 @@ class MinimalPairs(Task):
                     raw_text=False,
                 )
             )
-        return TaskData(**made, label_names=names, provenance={"source": "a sample of made-up pairs"})
+        train, dev, test = (made[split] for split in SPLITS)
+        source = {"source": "a sample of made-up pairs"}
+        return TaskData(train, dev, test, label_names=names, provenance=source)
 
     @property
     def _splitter(self) -> WordSplitter:
