@@ -74,6 +74,8 @@ def attnx_tasks() -> list[Card]:
         _task("csv", "own_files:CsvFiles", "CsvOptions"),
         _task("jsonl", "own_files:JsonlFiles", "JsonlOptions"),
         _task("jsonl-rationales", "own_files:MarkedJsonlFiles", "MarkedJsonlOptions"),
-        _task("minimal-pairs", "minimal_pairs:MinimalPairs", "MinimalPairsOptions", GARDNER),
+        Card("minimal-pairs", "attnx_texts.minimal_pairs:MinimalPairs",
+             options="attnx_texts.minimal_pairs_options:MinimalPairsOptions", recommends=("bilstm-add",),
+             citation=GARDNER),
         _task("hf-dataset", "hf_dataset:HfDataset", "HfDatasetOptions"),
     ]  # fmt: skip

@@ -11,7 +11,7 @@ import numpy as np
 
 from attnx.plugin import DataError, Example, Source, Task, TaskData, did_you_mean, read_json_lines
 
-from .options import MinimalPairsOptions
+from .minimal_pairs_options import MinimalPairsOptions
 from .own_files import files_given, find_own_file, provenance_of
 from .preprocessing import WordSplitter
 from .rows import check_label

@@ -10,7 +10,7 @@ from typing import Any
 from attnx.data.loading import Source
 from attnx.results import PlantedReport
 from attnx_texts.minimal_pairs import MinimalPairs
-from attnx_texts.options import MinimalPairsOptions
+from attnx_texts.minimal_pairs_options import MinimalPairsOptions
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "planted.md"

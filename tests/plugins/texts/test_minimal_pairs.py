@@ -15,7 +15,7 @@ from attnx.data.loading import Source, fingerprints, load_data
 from attnx.plugin import DataError, TaskData, UsageError
 from attnx.request.spec import Limit
 from attnx_texts.minimal_pairs import MinimalPairs, differing_words
-from attnx_texts.options import MinimalPairsOptions
+from attnx_texts.minimal_pairs_options import MinimalPairsOptions
 
 WORDS = "one two three four five six seven".split()
 
