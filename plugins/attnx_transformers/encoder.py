@@ -116,11 +116,9 @@ class HfEncoder(nn.Module):
     def layer_states(self, batch: Batch, embeddings: Tensor) -> LayerStates:
         """The states of the encoder; the output is read off words as the pooling attends to them."""
         packing = self.network.packing(batch, embeddings)
-        output, layers, _ = states_of(
-            self.network, packing, packing.pack(embeddings), lambda found: found.last_hidden_state[:, 0]
-        )
-        query, logits = self._read(batch, packing, output.last_hidden_state)
-        return LayerStates(packing.column, query, layers, logits)
+        found = states_of(self.network, packing, packing.pack(embeddings))
+        query, logits = self._read(batch, packing, found.output.last_hidden_state)
+        return LayerStates(packing.column, query, found.layers, logits)
 
     def _read(self, batch: Batch, packing: Packing, states: Tensor) -> tuple[Tensor, Tensor]:
         """How much is read at each position [B, T], and the logits, from states [B, T, H]."""

@@ -52,6 +52,11 @@ class LayerReader(nn.Module, ABC):
             config = network.transformer.config
             heads_read(self.head, torch.empty(1, config.num_attention_heads))  # refused now, not in mid-run
 
+    @property
+    def reads_last_states(self) -> bool:
+        """Whether the logits are a linear map of the normalised states of the last layer alone."""
+        return True
+
     @abstractmethod
     def logits(self, output: Any, used: Tensor) -> Tensor:
         """[B, C] in the order of the task's labels, from what the transformer gives for used positions."""
@@ -130,11 +135,12 @@ class LayerReader(nn.Module, ABC):
 
     def layer_states(self, batch: Batch, embeddings: Tensor) -> LayerStates:
         packing = self.network.packing(batch, embeddings)
-        output, layers, readout = states_of(
-            self.network, packing, packing.pack(embeddings), self.logits, **self.settings()
-        )
+        found = states_of(self.network, packing, packing.pack(embeddings), **self.settings())
+        with torch.enable_grad():
+            logits = self.logits(found.output, packing.used)
+        readout = found.readout(logits) if self.reads_last_states else None
         query = positions_asked(packing.used, self.query)
-        return LayerStates(packing.column, query, layers, self.logits(output), readout)
+        return LayerStates(packing.column, query, found.layers, logits.detach(), readout)
 
     def attention_parameters(self) -> Iterable[nn.Parameter]:
         return ()

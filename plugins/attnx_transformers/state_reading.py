@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -40,10 +40,33 @@ class _Seen:
         return found
 
 
-def states_of(
-    network: Network, packing: Packing, vectors: Tensor, logits: Callable[[Any], Tensor], **more: Any
-) -> tuple[Any, tuple[LayerState, ...], Tensor | None]:
-    """The output of a pass from vectors [B, T, E], its layers, and the readout [B, C, T, H] if it has one."""
+@dataclass(frozen=True)
+class ReadStates:
+    """The output of a pass, and its layers."""
+
+    output: Any
+    layers: tuple[LayerState, ...]
+    last: list[tuple[nn.Module, Tensor, Tensor]]  # the last normalisation, what it reads and gives
+
+    def readout(self, logits: Tensor) -> Tensor | None:
+        """[B, C, T, H] the gradient of logits of the output with respect to the states of the last layer."""
+        if len(self.last) != 1 or not logits.requires_grad:
+            return None
+        norm, states, normed = self.last[0]
+        with torch.enable_grad():
+            found = [
+                torch.autograd.grad(logits[:, number].sum(), normed, retain_graph=True)[0]
+                for number in range(logits.shape[1])
+            ]
+        scale = norm_scale(norm, states)
+        if scale is None:
+            return None
+        gradient = torch.stack(found, dim=1).detach() * scale[:, None]  # [B, C, T, H]
+        return gradient - gradient.mean(-1, keepdim=True) if centres(norm) else gradient
+
+
+def states_of(network: Network, packing: Packing, vectors: Tensor, **more: Any) -> ReadStates:
+    """The states of all layers of a pass from vectors [B, T, E]."""
     stack = network.stack
     if not stack.blocks:
         raise UsageError(
@@ -51,7 +74,7 @@ def states_of(
             "cannot be read: use rollout, or a method that needs no layers."
         )
     seen = [_Seen() for _ in stack.blocks]
-    last: list[tuple[nn.Module, Tensor, Tensor]] = []  # the last normalisation, what it reads and gives
+    last: list[tuple[nn.Module, Tensor, Tensor]] = []
     with ExitStack() as hooks, torch.enable_grad():
         for block, attention, mixes, of in zip(
             stack.blocks, stack.attentions, stack.outputs, seen, strict=True
@@ -60,8 +83,6 @@ def states_of(
         hooks.enter_context(_last_norm(network.transformer, stack.blocks, seen, last))
         hooks.enter_context(stack.read({number: of.tap for number, of in enumerate(seen)}))
         output = network(packing, vectors, **more)
-        answers = logits(output)
-    readout = _readout(answers, last)
     name = type(network.transformer).__name__
     layers = tuple(
         _layer(of, block, attention, mixes, name)
@@ -69,7 +90,7 @@ def states_of(
             seen, stack.blocks, stack.attentions, stack.outputs, strict=True
         )
     )
-    return output, layers, readout
+    return ReadStates(output, layers, last)
 
 
 @contextmanager
@@ -130,23 +151,6 @@ def _last_norm(
             if is_norm(module) and module not in inside:
                 hooks.callback(module.register_forward_hook(begin).remove)
         yield
-
-
-def _readout(logits: Tensor, last: list[tuple[nn.Module, Tensor, Tensor]]) -> Tensor | None:
-    """[B, C, T, H] the gradient of every logit with respect to the states of the last layer."""
-    if len(last) != 1 or not logits.requires_grad:
-        return None
-    norm, states, normed = last[0]
-    with torch.enable_grad():
-        found = [
-            torch.autograd.grad(logits[:, number].sum(), normed, retain_graph=True)[0]
-            for number in range(logits.shape[1])
-        ]
-    scale = norm_scale(norm, states)
-    if scale is None:
-        return None
-    gradient = torch.stack(found, dim=1).detach() * scale[:, None]  # [B, C, T, H]
-    return gradient - gradient.mean(-1, keepdim=True) if centres(norm) else gradient
 
 
 def _layer(of: _Seen, block: nn.Module, attention: nn.Module, mixes: nn.Module, name: str) -> LayerState:

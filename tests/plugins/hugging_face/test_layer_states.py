@@ -246,7 +246,7 @@ def test_alti_logit_is_a_loop_over_vectors(kind: str, saved: Any) -> None:
         example = data().test[row]
         of = slow(kind, saved(kind), model, example)
         head = of.model.score.weight if kind == "decoder-classifier" else of.model.lm_head.weight
-        number = int(model.order[1] if kind == "decoder-classifier" else model.answers[1])
+        number = int(model.order[1] if kind == "decoder-classifier" else model.answers.ids[1][0])
         expected = words_of(of, model, example, alti_logit(of, head[number].detach()))
         np.testing.assert_allclose(found[row], expected, atol=1e-4, rtol=1e-3)
 
