@@ -65,11 +65,11 @@ def attnx_importances() -> list[Card]:
         _card("rollout", "rollout:Rollout", "LayerOptions", ABNAR),
         _card("gradient-rollout", "gradient_rollout:GradientRollout", "LayerOptions", CHEFER),
         _card("attention-norm", "attention_norm:AttentionNorm", "AttentionNormOptions", KOBAYASHI),
-        _card("attention-flow", "attention_flow:AttentionFlow", "AttentionFlowOptions", ABNAR),
-        _card("value-zeroing", "value_zeroing:ValueZeroing", "LayerOptions", MOHEBBI),
-        _card("alti", "alti:Alti", "LayerOptions", FERRANDO),
-        _card("alti-logit", "alti_logit:AltiLogit", "AltiLogitOptions", FERRANDO_LOGIT),
-        _card("attn-lrp", "attention_lrp:AttentionLrp", "AttentionLrpOptions", ACHTIBAT),
+        _card("attention-flow", "layer_methods.attention_flow:AttentionFlow", "AttentionFlowOptions", ABNAR),
+        _card("value-zeroing", "layer_methods.value_zeroing:ValueZeroing", "LayerOptions", MOHEBBI),
+        _card("alti", "layer_methods.alti:Alti", "LayerOptions", FERRANDO),
+        _card("alti-logit", "layer_methods.alti_logit:AltiLogit", "AltiLogitOptions", FERRANDO_LOGIT),
+        _card("attn-lrp", "layer_methods.attention_lrp:AttentionLrp", "AttentionLrpOptions", ACHTIBAT),
         _card("cls-attention", "cls_attention:ClsAttention", "ClsAttentionOptions"),
     ]
 

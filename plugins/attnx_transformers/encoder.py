@@ -9,10 +9,10 @@ from torch import Tensor, nn
 from attnx.formulas import Layers, LayerStates, make_scorer
 from attnx.plugin import AttentionProjection, Batch, Example, TaskData, Trace
 
+from .layer_methods.state_reading import states_of
 from .network import Network
 from .options import HfOptions
 from .packing import Packing
-from .state_reading import states_of
 
 
 class HfEncoder(nn.Module):

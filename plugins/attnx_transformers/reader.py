@@ -13,11 +13,11 @@ from torch import Tensor, nn
 from attnx.formulas import Layers, LayerStates, passes_at_once
 from attnx.plugin import Batch, Example, Trace
 
+from .layer_methods.state_reading import states_of
 from .network import Network
 from .options import Head, LayerReaderOptions, Query
 from .packing import Packing, positions_asked
 from .reading import Reading, heads_read, layer_read
-from .state_reading import states_of
 from .taps import Tap
 
 

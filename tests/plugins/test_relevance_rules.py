@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
 
-from attnx_transformers.relevance_rules import RelevanceRules, passing
+from attnx_transformers.layer_methods.relevance_rules import RelevanceRules, passing
 
 T, H, D = 4, 6, 10
 

@@ -20,17 +20,17 @@ from attnx.plugin import ImportanceMethod, UsageError
 from attnx.run.evaluation_mode import evaluating
 from attnx.run.measuring.attribution import Named, attribute, trace_of
 from attnx.testing.model_laws import by_unit
-from attnx_transformers.alti import Alti
-from attnx_transformers.alti_logit import AltiLogit
-from attnx_transformers.attention_flow import AttentionFlow, maximum_flow
-from attnx_transformers.attention_lrp import AttentionLrp
+from attnx_transformers.layer_methods.alti import Alti
+from attnx_transformers.layer_methods.alti_logit import AltiLogit
+from attnx_transformers.layer_methods.attention_flow import AttentionFlow, maximum_flow
+from attnx_transformers.layer_methods.attention_lrp import AttentionLrp
+from attnx_transformers.layer_methods.value_zeroing import ValueZeroing
 from attnx_transformers.options import (
     AltiLogitOptions,
     AttentionFlowOptions,
     AttentionLrpOptions,
     LayerOptions,
 )
-from attnx_transformers.value_zeroing import ValueZeroing
 
 POST, PRE = ["classifier", "roberta"], ["decoder-classifier", "language-model", "llama"]
 

@@ -5,8 +5,8 @@ from torch.nn import functional as F
 from attnx.formulas import LayerState, LayerStates, Randomness, passes_at_once
 from attnx.plugin import ImportanceMethod, Model, Trace
 
-from .layer_scores import by_word, query_of
-from .options import LayerOptions
+from ..layer_scores import by_word, query_of
+from ..options import LayerOptions
 from .state_mixing import rows_to_one, scores_in_parts, through_layers
 
 

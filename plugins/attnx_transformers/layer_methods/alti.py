@@ -3,9 +3,9 @@ from torch import Tensor
 from attnx.formulas import LayerStates, Randomness
 from attnx.plugin import ImportanceMethod, Model, Trace
 
+from ..layer_scores import by_word, query_of
+from ..options import LayerOptions
 from .contributions import contributions
-from .layer_scores import by_word, query_of
-from .options import LayerOptions
 from .state_mixing import scores_in_parts, through_layers
 
 

@@ -7,8 +7,8 @@ from torch import Tensor
 from attnx.formulas import Randomness
 from attnx.plugin import ImportanceMethod, LayeredModel, Model, Trace
 
-from .layer_scores import query_of
-from .options import AttentionFlowOptions
+from ..layer_scores import query_of
+from ..options import AttentionFlowOptions
 
 UNIT = 2**24  # maximum flow counts in whole numbers: a weight of 1 has this capacity
 Array = np.ndarray[Any, np.dtype[np.float64]]

@@ -14,10 +14,10 @@ from torch import Tensor, nn
 from attnx.formulas import LayerState, fast_linear
 from attnx.plugin import UsageError
 
-from .network import Network
-from .packing import Packing
-from .stack import alike
-from .taps import Tap, tapped
+from ..network import Network
+from ..packing import Packing
+from ..stack import alike
+from ..taps import Tap, tapped
 
 
 @dataclass

@@ -4,7 +4,7 @@ from torch import Tensor
 from attnx.formulas import Randomness, class_output, differentiated_at_once, similar_lengths
 from attnx.plugin import ImportanceMethod, Model, Trace
 
-from .options import AttentionLrpOptions
+from ..options import AttentionLrpOptions
 from .relevance_rules import RelevanceRules
 
 

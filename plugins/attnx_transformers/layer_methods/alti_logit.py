@@ -4,9 +4,9 @@ from torch import Tensor
 from attnx.formulas import LayerState, LayerStates, Randomness, at_once
 from attnx.plugin import ImportanceMethod, Model, Trace, UsageError
 
+from ..layer_scores import by_word
+from ..options import AltiLogitOptions
 from .contributions import contributions
-from .layer_scores import by_word
-from .options import AltiLogitOptions
 from .state_mixing import scores_in_parts
 
 
