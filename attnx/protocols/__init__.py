@@ -17,6 +17,7 @@ from .capable_models import (
     FrozenModel,
     InfluencingModel,
     LayeredModel,
+    LayerStatesModel,
     NoticedModel,
     ReplacingModel,
 )
@@ -39,6 +40,7 @@ __all__ = [
     "ImportanceMethod",
     "InfluencingModel",
     "JointMetric",
+    "LayerStatesModel",
     "LayeredModel",
     "Metric",
     "Model",
