@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from ..errors import NotStored, in_one_line
 from ..host.catalog import Catalog
 from ..progress import Progress
+from ..registry.experiments import DEFAULT_SIZE, SizeName
 from ..request.experiment import ExperimentPlan, find_experiment, plan_experiment
 from ..run.workers.dask_cluster import Trust
 from ..run.workers.executors import ExecutorName, Workers, choose_workers
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 def reproduce(
     experiment: str,
     *,
-    size: Literal["small", "paper"] = "small",
+    size: SizeName = DEFAULT_SIZE,
     seeds: SeedsLike | None = None,
     data_dir: str | Path | None = None,
     out: str | Path | None = None,
@@ -39,7 +40,8 @@ def reproduce(
 
     Args:
         experiment: its name; `attnx reproduce --list` lists them, `attnx.experiment(name)` shows one.
-        size: "small", a reduction that takes minutes, or "paper".
+        size: "standard" decides the claims; "small" is a smoke test of minutes that decides nothing; "paper"
+            is the size of the paper.
         seeds: training seeds, as for `evaluate`; by default those of the size.
         data_dir: as for `evaluate`.
         out: the folder of the results; by default `reproductions` in ATTNX_HOME.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import NotStored
+from ..registry.experiments import DEFAULT_SIZE
 from .completion import experiment_names
 from .global_options import installed_catalog, switched_off
 from .options import (
@@ -33,9 +34,11 @@ def reproduce(
     size: Annotated[
         str,
         typer.Option(
-            metavar="small|paper", help="small: a reduction that takes minutes; paper: as in the paper."
+            metavar="small|standard|paper",
+            help="small: a smoke test of minutes that decides nothing; standard: decides the claims; "
+            "paper: as in the paper.",
         ),
-    ] = "small",
+    ] = DEFAULT_SIZE,
     list_: Annotated[
         bool, typer.Option("--list", help="List the experiments with sizes and durations; run nothing.")
     ] = False,
@@ -63,8 +66,8 @@ def reproduce(
 
     Prints published and measured values side by side, and whether each claim of the paper holds. A claim
     holds if its difference is significant in the stated direction, does not hold if it is significant in
-    the other direction, and is inconclusive otherwise. Stored runs and weights are reused. Writes an HTML
-    page, Markdown and JSON.
+    the other direction, and is inconclusive otherwise; if the models did not learn, it is undertrained.
+    Stored runs and weights are reused. Writes an HTML page, Markdown and JSON.
 
     Examples:
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 from ..errors import UsageError, did_you_mean
-from ..registry.experiments import SIZES, Experiment, Row, Size, SizeName
+from ..registry.experiments import DEFAULT_SIZE, SIZES, Experiment, Row, Size, SizeName
 from .parsing import parse_seeds, read_seeds, validated
 from .spec import Choice, Limit, RunSpec
 
@@ -37,7 +38,8 @@ class ExperimentPlan:
         """The command that a person types for it."""
         usual = self.seeds == parse_seeds(self.experiment.size(self.size).seeds)
         seeds = "" if usual else f" --seeds {','.join(map(str, self.seeds))}"
-        return f"attnx reproduce {self.name} --size {self.size}{seeds}"
+        size = "" if self.size == DEFAULT_SIZE else f" --size {self.size}"
+        return f"attnx reproduce {self.name}{size}{seeds}"
 
 
 def find_experiment(known: Mapping[str, Experiment], name: str) -> Experiment:
@@ -49,12 +51,12 @@ def find_experiment(known: Mapping[str, Experiment], name: str) -> Experiment:
 
 
 def plan_experiment(
-    name: str, experiment: Experiment, size: str = "small", seeds: Sequence[int] | str | None = None
+    name: str, experiment: Experiment, size: str = DEFAULT_SIZE, seeds: Sequence[int] | str | None = None
 ) -> ExperimentPlan:
     """Plan an experiment at a size, with other seeds than that size's if they are given."""
-    if size not in SIZES:
+    chosen = next((known for known in SIZES if known == size), None)
+    if chosen is None:
         raise UsageError(f"Unknown size '{size}'.{did_you_mean(size, SIZES)} Sizes: {', '.join(SIZES)}.")
-    chosen: SizeName = "small" if size == "small" else "paper"
     amount = experiment.size(chosen)
     numbers = read_seeds(amount.seeds if seeds is None or seeds == "" else seeds)
     cells = tuple(
@@ -72,20 +74,27 @@ def plan_experiment(
 def _cells(experiment: Experiment, name: str, size: Size, seeds: tuple[int, ...]) -> Iterator[RowCell]:
     row = experiment.rows[name]
     for (task, limit), model in product(_tasks(experiment, row, size), row.model or ("",)):
+        settings = size.by_task.get(task.name, size)
         asked = validated(
             task=task,
-            model=model or None,
+            model=_with_options(model, settings.options) if model else None,
             projection=row.projection or None,
             metrics=experiment.metrics,
             explanations=experiment.explanations,
             references=experiment.references,
-            training={**size.training, **row.training},
+            training={**settings.training, **row.training},
             seeds=seeds,
             limit=limit,
             sample="all",
         )
         studies = tuple(experiment.filled(study, row) for study in size.study or experiment.study)
         yield RowCell(name, asked, studies)
+
+
+def _with_options(model: str, options: Mapping[str, Any]) -> Choice:
+    """A model with the options of the size; its own come first."""
+    asked = Choice.parse(model)
+    return Choice(name=asked.name, options={**{k: str(v) for k, v in options.items()}, **asked.options})
 
 
 def _tasks(experiment: Experiment, row: Row, size: Size) -> Iterator[tuple[Choice, Limit]]:

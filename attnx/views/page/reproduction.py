@@ -11,11 +11,17 @@ from ..figures.report import curve_drawings, training_drawings
 from ..terminal.reproduction import STATUS_IN_WORDS, cell, conditions, status_of, untested
 from .templating import render
 
-MARKS: Final[dict[ClaimStatus, str]] = {"holds": "✓", "does not hold": "✗", "open": "?"}
+MARKS: Final[dict[ClaimStatus, str]] = {
+    "holds": "✓",
+    "does not hold": "✗",
+    "open": "?",
+    "undertrained": "?",
+}
 CLASSES: Final[dict[ClaimStatus, str]] = {
     "holds": "supported",
     "does not hold": "contradicted",
     "open": "unknown",
+    "undertrained": "unknown",
 }
 
 
