@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,8 @@ def reproduce(
     experiment: str,
     *,
     size: SizeName = DEFAULT_SIZE,
+    tasks: Sequence[str] = (),
+    rows: Sequence[str] = (),
     seeds: SeedsLike | None = None,
     data_dir: str | Path | None = None,
     out: str | Path | None = None,
@@ -42,6 +44,8 @@ def reproduce(
         experiment: its name; `attnx reproduce --list` lists them, `attnx.experiment(name)` shows one.
         size: "standard" decides the claims; "small" is a smoke test of minutes that decides nothing; "paper"
             is the size of the paper.
+        tasks: only these tasks of the table; by default all of the size.
+        rows: only these rows of the table; by default all of the size.
         seeds: training seeds, as for `evaluate`; by default those of the size.
         data_dir: as for `evaluate`.
         out: the folder of the results; by default `reproductions` in ATTNX_HOME.
@@ -63,7 +67,7 @@ def reproduce(
     """
     catalog = installed_here()
     found = find_experiment(catalog.registry.experiments, experiment)
-    asked = plan_experiment(experiment, found, size, seeds)
+    asked = plan_experiment(experiment, found, size, seeds, tasks=tasks, rows=rows)
     return computed(
         lambda: reproduce_plan(
             asked,

@@ -42,6 +42,14 @@ def reproduce(
     list_: Annotated[
         bool, typer.Option("--list", help="List the experiments with sizes and durations; run nothing.")
     ] = False,
+    task: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Only this task of the table (repeatable).  [default: all]"),
+    ] = None,
+    row: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Only this row of the table (repeatable).  [default: all]"),
+    ] = None,
     seeds: Annotated[
         str | None,
         typer.Option(metavar="SEEDS", help="Training seeds, e.g. 0,1,2 or 0-9.  [default: the size's]"),
@@ -75,6 +83,8 @@ def reproduce(
 
       attnx reproduce sdc-figure-5
 
+      attnx reproduce jain-wallace-table-2 --task sst --task 20news --data-dir data
+
       attnx reproduce meister-table-6 --size paper --data-dir data
     """
     from ..errors import UsageError
@@ -90,7 +100,12 @@ def reproduce(
         raise UsageError("No experiment is given. See 'attnx reproduce --list' for their names.")
     catalog = installed_catalog()
     asked = plan_experiment(
-        experiment, find_experiment(catalog.registry.experiments, experiment), size, seeds
+        experiment,
+        find_experiment(catalog.registry.experiments, experiment),
+        size,
+        seeds,
+        tasks=task or (),
+        rows=row or (),
     )
 
     from ..api.reproduce import reproduce_plan

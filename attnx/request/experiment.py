@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import shlex
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -31,7 +32,10 @@ class ExperimentPlan:
     size: SizeName
     seeds: tuple[int, ...]
     cells: tuple[RowCell, ...]
-    left_out: tuple[str, ...]
+    left_out: tuple[str, ...]  # rows that this size does not have
+    tasks: tuple[str, ...] = ()  # only these were asked for; empty: all of the size
+    rows: tuple[str, ...] = ()
+    not_asked: tuple[str, ...] = ()  # rows of this size that were not asked for
 
     @property
     def command(self) -> str:
@@ -39,7 +43,9 @@ class ExperimentPlan:
         usual = self.seeds == parse_seeds(self.experiment.size(self.size).seeds)
         seeds = "" if usual else f" --seeds {','.join(map(str, self.seeds))}"
         size = "" if self.size == DEFAULT_SIZE else f" --size {self.size}"
-        return f"attnx reproduce {self.name}{size}{seeds}"
+        only = [("--task", task) for task in self.tasks] + [("--row", row) for row in self.rows]
+        chosen = "".join(f" {option} {shlex.quote(value)}" for option, value in only)
+        return f"attnx reproduce {self.name}{size}{chosen}{seeds}"
 
 
 def find_experiment(known: Mapping[str, Experiment], name: str) -> Experiment:
@@ -51,24 +57,55 @@ def find_experiment(known: Mapping[str, Experiment], name: str) -> Experiment:
 
 
 def plan_experiment(
-    name: str, experiment: Experiment, size: str = DEFAULT_SIZE, seeds: Sequence[int] | str | None = None
+    name: str,
+    experiment: Experiment,
+    size: str = DEFAULT_SIZE,
+    seeds: Sequence[int] | str | None = None,
+    *,
+    tasks: Sequence[str] = (),
+    rows: Sequence[str] = (),
 ) -> ExperimentPlan:
-    """Plan an experiment at a size, with other seeds than that size's if they are given."""
+    """Plan an experiment at a size, with other seeds than that size's, or only some of it, if asked for."""
     chosen = next((known for known in SIZES if known == size), None)
     if chosen is None:
         raise UsageError(f"Unknown size '{size}'.{did_you_mean(size, SIZES)} Sizes: {', '.join(SIZES)}.")
     amount = experiment.size(chosen)
     numbers = read_seeds(amount.seeds if seeds is None or seeds == "" else seeds)
-    cells = tuple(
+    of_size = tuple(
         cell
         for row in experiment.rows
         if not amount.rows or row in amount.rows
         for cell in _cells(experiment, row, amount, numbers)
     )
-    run = {cell.row for cell in cells}
-    return ExperimentPlan(
-        name, experiment, chosen, numbers, cells, tuple(r for r in experiment.rows if r not in run)
+    _require(tasks, {cell.asked.task.name for cell in of_size if cell.asked.task}, "task", name, chosen)
+    _require(rows, {cell.row for cell in of_size}, "row", name, chosen)
+    cells = tuple(
+        cell
+        for cell in of_size
+        if (not rows or cell.row in rows)
+        and (not tasks or (cell.asked.task is not None and cell.asked.task.name in tasks))
     )
+    if not cells:
+        raise UsageError(f"No row of '{name}' has both the tasks and the rows that were asked for.")
+    known, run = {cell.row for cell in of_size}, {cell.row for cell in cells}
+    return ExperimentPlan(
+        name,
+        experiment,
+        chosen,
+        numbers,
+        cells,
+        left_out=tuple(row for row in experiment.rows if row not in known),
+        tasks=tuple(tasks),
+        rows=tuple(rows),
+        not_asked=tuple(row for row in experiment.rows if row in known - run),
+    )
+
+
+def _require(asked: Sequence[str], known: Collection[str], what: str, name: str, size: str) -> None:
+    for one in asked:
+        if one not in known:
+            nearest = did_you_mean(one, sorted(known))
+            raise UsageError(f"'{name}' has no {what} '{one}' at the size '{size}'.{nearest}")
 
 
 def _cells(experiment: Experiment, name: str, size: Size, seeds: tuple[int, ...]) -> Iterator[RowCell]:

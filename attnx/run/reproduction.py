@@ -244,6 +244,8 @@ def _left_out(
         reasons.setdefault(reason, []).append(f"part of {cell.row}" if cell.row in run else cell.row)
     for reason, rows in reasons.items():
         yield SkippedRows(rows=tuple(dict.fromkeys(rows)), reason=reason)
+    if asked.not_asked:
+        yield SkippedRows(rows=asked.not_asked, reason="not asked for")
     if asked.left_out:
         yield SkippedRows(rows=asked.left_out, reason=f"not part of the size '{asked.size}'")
 
