@@ -5,34 +5,27 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 from attnx.registry.experiments import DEFAULT_SIZE
 from attnx.results.formatting import format_number
 from attnx.results.reproduction import ClaimFound, Compared, Reproduction
 from attnx.views.terminal.reproduction import STATUS_IN_WORDS, markdown_section
 
-from .lessons import lessons
+from .lessons import LESSONS, lessons
 from .results import PAPERS, Stored
 
 NOT_RUN = "not run"
 COLUMNS = ("holds", "does not hold", "inconclusive", "undertrained", NOT_RUN)
 
-HEAD = """\
-# Papers' tables and figures, reproduced
-
-`attnx reproduce NAME` runs a table or figure of a paper and prints the published values next to the measured ones; `attnx reproduce --list` lists them with their sizes and durations. The grid, the published values (as printed), the claims and our own choices are in [registry.yaml](../registry.yaml) under `experiments`. This page is made by `python -m reproduced` from the stored results in [data/reproductions](data/reproductions), without running anything.
-
-**Sizes.** `standard`, the default, decides: whole SST and 20 Newsgroups, a sample of IMDB that is large enough to train attention, pretrained word vectors (GloVe, 50 dimensions) where the papers had pretrained ones, training until dev accuracy stops improving, five seeds or more. `small` is a smoke test: it shows that everything runs, and no claim is decided. `paper` is the size of the paper.
-
-**Claims.** A claim is a direction or an order stated in the paper, written as differences that should be above 0. It *holds* if the 95 % interval of every difference lies above 0. It *does not hold* if one of them lies below 0, at a level corrected for the number of differences. Otherwise it is *inconclusive*, with the reason and about how many seeds would decide it. Intervals cover seeds and examples, paired if both sides have the same examples ([statistics.md](statistics.md)). A comparison of models that did not learn says nothing about attention: it is *undertrained* if accuracy gains less than three quarters of what the published accuracy gains over always predicting one label (without a published accuracy: less than .05), or if training moved less than 5 % of the attention weight from where it started. A claim about many rows is tested on the rows that were run. Published numbers are mostly single runs without seeds: compare direction and order, not digits.
-
-**Data.** SST and IMDB as prepared by Jain and Wallace and bAbI are read from a local folder (`--data-dir`); 20 Newsgroups, GloVe and CIFAR-10 come from their packages. AG News, ADR tweets, the hospital notes, Yelp, Amazon, Yahoo, MS COCO, bAbI 3 and SNLI's training half were not available: their rows were not run. Seconds are those of one worker on a busy machine; they are shorter if trained weights of another table were reused. A run that is interrupted continues where it stopped when the same command is given again.
-"""
+INTRODUCTION = Path(__file__).with_name("introduction.md")
 
 
-def page(stored: Stored) -> str:
-    """The whole page."""
-    parts = [HEAD, "## All claims by paper\n", _counts(stored), *lessons(stored), "## Every claim\n"]
+def page(stored: Stored, known_lessons: str | None = LESSONS.read_text(encoding="utf-8")) -> str:
+    """The whole page; without lessons if there are none."""
+    parts = [INTRODUCTION.read_text(encoding="utf-8"), "## All claims by paper\n", _counts(stored)]
+    parts += [] if known_lessons is None else [lessons(stored, known_lessons)]
+    parts.append("## Every claim\n")
     parts += [LEGEND_OF_CLAIMS, _claims(stored)]
     missing = [name for name in stored.known if name not in stored.found]
     if missing:
@@ -90,7 +83,7 @@ def _claims(stored: Stored) -> str:
 def _linked(stored: Stored, name: str) -> str:
     source = stored.known[name].source
     short = source.replace("On the Interpretability of Attention Networks", "Attention Networks")
-    return f"[{short}](#{_anchor(source)})" if name in stored.found else short
+    return f"[{short}](#{anchor(source)})" if name in stored.found else short
 
 
 def _told(claim: ClaimFound | None, found: Reproduction | None) -> Iterator[str]:
@@ -114,7 +107,7 @@ def _nearest(one: Compared) -> tuple[bool, float]:
     return one.status == "undertrained", one.low if one.low is not None else 0.0
 
 
-def _anchor(title: str) -> str:
+def anchor(title: str) -> str:
     return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 

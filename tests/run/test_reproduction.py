@@ -171,8 +171,8 @@ def test_how_far_attention_moved_is_its_distance_from_the_untrained_model() -> N
     found = check_training(TrainingJob(spec.model_dump_json(), None, ()))
     untrained, trained = (
         attnx.evaluate(
-            "sdc-2d:train=60,dev=20", "fcam", metrics=["nnz"], training={"epochs": epochs, "learning_rate": 0.003}, seeds=[0, 1],
-            limit="test=40", progress=False,
+            "sdc-2d:train=60,dev=20", "fcam", metrics=["nnz"], seeds=[0, 1], limit="test=40", progress=False,
+            training={"epochs": epochs},
         ).examples()
         for epochs in (0, 2)
     )  # fmt: skip
@@ -200,6 +200,21 @@ def test_a_column_may_be_a_point_of_a_curve() -> None:
     assert report is not None
     curves = [c for c in report.curves if (c.kind, c.explanation) == ("metric", "attention")]
     assert found.value("soft", "above").seeds == tuple(c.y[c.x.index(0.5)] for c in curves)
+
+
+def test_only_some_tasks_and_rows_are_run_and_the_command_says_which() -> None:
+    experiment = Catalog.installed().registry.experiments["jain-wallace-table-2"]
+    some = plan_experiment("jain-wallace-table-2", experiment, tasks=["sst"], seeds=[0, 1])
+    assert {cell.row.split()[0] for cell in some.cells} == {"sst"}
+    assert some.command == "attnx reproduce jain-wallace-table-2 --task sst --seeds 0,1"
+    assert "20news cnn-add" in some.not_asked
+    assert "agnews cnn-add" in some.left_out
+    one = plan_experiment("jain-wallace-table-2", experiment, rows=["sst cnn-add"])
+    assert [cell.row for cell in one.cells] == ["sst cnn-add"]
+    assert one.command == "attnx reproduce jain-wallace-table-2 --row 'sst cnn-add'"
+    for wrong in ({"tasks": ["ssst"]}, {"rows": ["sst"]}, {"tasks": ["20news"], "rows": ["sst cnn-add"]}):
+        with pytest.raises(UsageError, match="jain-wallace-table-2"):
+            plan_experiment("jain-wallace-table-2", experiment, **wrong)
 
 
 def test_a_size_gives_options_to_models_and_a_task_may_have_its_own() -> None:
