@@ -1,8 +1,8 @@
 """What a reader learns from all the results together: lessons.md with the numbers of the stored results.
 
-{{EXPERIMENT / ROW / COLUMN}} is replaced by what was measured there. {{EXPERIMENT: CLAIM = STATUS}}, where CLAIM
-is how a claim starts, is replaced by its status, and an error if it is another one, so that no sentence
-outlives the result that it describes. {{shares}} is the table of graded shares next to the older measures.
+{{EXPERIMENT / ROW / COLUMN}} is replaced by what was measured there. {{EXPERIMENT: CLAIM = STATUS}}, where
+CLAIM is how a claim starts, is replaced by its status, and an error if it is another one, so that no
+sentence outlives its result. {{shares}} is the table of graded shares next to the older measures.
 """
 
 from __future__ import annotations
