@@ -1,14 +1,17 @@
 """What is installed: components, named models, experiments and plugins.
 
-`attnx.components.list` is `attnx list` in Python, `info` is `attnx info`, `plugins` is `attnx plugins`, and
-`experiments` is `attnx reproduce --list`.
+`attnx.components.list` is `attnx list` in Python, `info` is `attnx info`, `plugins` is `attnx plugins`,
+`experiments` is `attnx reproduce --list`, `new` is `attnx new`, and `use` is the option `--plugin`.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .api.new_package import new
 from .api.setup import installed_here
+from .host.plugin_files import use_files
+from .host.plugins import HookCall
 from .views.components import (
     AuditCounts,
     ComponentInfo,
@@ -23,6 +26,8 @@ from .views.components import (
 )
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from .api.arguments import Names
     from .registry.experiments import Experiment
 
@@ -31,6 +36,8 @@ __all__ = [  # noqa: RUF022 - functions first
     "info",
     "plugins",
     "experiments",
+    "new",
+    "use",
     "ListedName",
     "ComponentInfo",
     "OptionInfo",
@@ -38,6 +45,7 @@ __all__ = [  # noqa: RUF022 - functions first
     "NamedModelInfo",
     "ExperimentInfo",
     "PluginInfo",
+    "HookCall",
 ]
 
 
@@ -78,10 +86,11 @@ def info(name: str, *, without: Names = ()) -> tuple[ComponentInfo | NamedModelI
     return tuple(about(installed_here(without), name))
 
 
-def plugins(*, without: Names = ()) -> tuple[PluginInfo, ...]:
+def plugins(*, trace: bool = False, without: Names = ()) -> tuple[PluginInfo, ...]:
     """List the installed plugins, and why a broken one cannot be used.
 
     Args:
+        trace: also give every import and hook: how long it took, and where it is written.
         without: plugins to leave out, one name or several.
 
     Returns:
@@ -90,7 +99,7 @@ def plugins(*, without: Names = ()) -> tuple[PluginInfo, ...]:
     Raises:
         UsageError: there is no such plugin to leave out.
     """
-    return tuple(about_plugins(installed_here(without)))
+    return tuple(about_plugins(installed_here(without), trace=trace))
 
 
 def experiments(*, without: Names = ()) -> dict[str, Experiment]:
@@ -106,3 +115,19 @@ def experiments(*, without: Names = ()) -> dict[str, Experiment]:
         UsageError: there is no such plugin to switch off.
     """
     return dict(installed_here(without).registry.experiments)
+
+
+def use(*files: str | Path) -> None:
+    """Add the components of Python files to those that are installed, in this process.
+
+    A file is a plugin without a package: each class that follows a protocol of `attnx.plugin` is a component,
+    called as the class in lower case with hyphens. The content of the file is part of the names of runs. The
+    command line has the option --plugin for this, and ATTNX_PLUGINS lists folders of such files.
+
+    Args:
+        *files: the paths of the files.
+
+    Raises:
+        UsageError: a file does not exist, or is not a Python file.
+    """
+    use_files(files)

@@ -21,6 +21,7 @@ from .evaluate import evaluate
 from .explain import explain
 from .export import export
 from .global_options import add_global_options, reset
+from .new import new
 from .repeated_options import refuse_repeats
 from .reproduce import reproduce
 from .runs import runs_app
@@ -42,6 +43,7 @@ app.command("list")(list_components)
 app.command()(info)
 app.command()(plugins)
 app.command()(check)
+app.command()(new)
 app.add_typer(runs_app, name="runs")
 app.add_typer(data_app, name="data")
 

@@ -74,16 +74,31 @@ def info(
     print(printable(describe(found), lines=True))
 
 
-def plugins(json: Json = False) -> None:
-    """List the installed plugins, with errors of broken ones."""
+def plugins(
+    trace: Annotated[
+        bool,
+        typer.Option("--trace", help="Show how long every import and hook took, and where it is written."),
+    ] = False,
+    json: Json = False,
+) -> None:
+    """List the installed plugins, with errors of broken ones.
+
+    Examples:
+
+      attnx plugins
+
+      attnx plugins --trace
+
+      attnx plugins --plugin my_metric.py
+    """
     from .. import components
 
-    found = components.plugins(without=switched_off)
+    found = components.plugins(trace=trace, without=switched_off)
     if json:
         from ..views.components import to_json
 
         sys.stdout.write(to_json(found))
         return
-    from ..views.terminal.components import plugin_table
+    from ..views.terminal.components import plugin_table, plugin_trace
 
-    print(printable(plugin_table(found), lines=True))
+    print(printable(plugin_trace(found) if trace else plugin_table(found), lines=True))

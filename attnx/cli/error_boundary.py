@@ -20,6 +20,7 @@ import typer
 
 from ..errors import FAULT, AttnxError, AttnxWarning, MachineError, PluginError, UsageError, out_of_memory
 from ..escaping import half_character, printable, shortened
+from ..host.plugin_files import plugin_files
 from .global_options import debug
 
 _DEBUG = "; --debug shows more."
@@ -100,11 +101,14 @@ def _plugin_behind(error: BaseException) -> str:
     packages = {
         entry.value.partition(":")[0].partition(".")[0]: entry.name for entry in entry_points(group="attnx")
     }
+    files = {file.path: file.name for file in plugin_files()}
     core = Path(__file__).parent.parent
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         file = Path(frame.filename)
         if core in file.parents:
             return ""
+        if file in files:
+            return files[file]
         if found := packages.keys() & {*file.parts[:-1], file.stem}:
             return packages[min(found)]
     return ""

@@ -49,6 +49,29 @@ def read_declaration(target: str, name: str) -> Any:
     return _declared(target, name, locate(target.partition(":")[0]))
 
 
+def defined_classes(module: str) -> dict[str, list[tuple[str, str]]]:
+    """The classes that a module defines, each with the names and files of its base classes."""
+    parsed = _parse(module, locate(module))
+    own = {name: node for name, node in parsed.bound.items() if isinstance(node, ast.ClassDef)}
+    return {
+        name: [
+            (base.node.name, base.module.file)
+            for base in _lineage(_Node(parsed, node))[1:]
+            if isinstance(base, _Node) and isinstance(base.node, ast.ClassDef)
+        ]
+        for name, node in own.items()
+    }
+
+
+def read_method(target: str, name: str) -> ast.FunctionDef | None:
+    """The source of a method of a class, own or inherited; None if there is none."""
+    try:
+        found = _attribute(_find_class(target), name)
+    except Unreadable:
+        return None
+    return found.node if found and isinstance(found.node, ast.FunctionDef) else None
+
+
 @cache
 def _declared(target: str, name: str, _file: str) -> Any:
     """The same, read once for the file that has the class."""

@@ -60,3 +60,9 @@ def read_source(file: str) -> str:
 @cache
 def _first_lines(file: str) -> dict[str, str]:
     return dict(_OPENING.findall(read_source(file)))
+
+
+def forget_sources() -> None:
+    """Read every file again: one may have changed."""
+    read_source.cache_clear()
+    _first_lines.cache_clear()

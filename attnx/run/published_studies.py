@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..host.catalog import Catalog
+from ..host.plugin_files import use_files, used_files
 from ..progress import Progress
 from ..request.spec import Choice, RunSpec
 from ..store.home import home
@@ -28,6 +29,7 @@ class StudyJob:
     spec: str  # as JSON
     data_dir: str | None
     without: tuple[str, ...]  # plugins that are switched off
+    files: tuple[str, ...] = field(default_factory=used_files)  # plugins that are files
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,7 @@ class StudyResult:
 def run_study_job(job: StudyJob) -> StudyResult:
     """Carry out a study, as a worker does; its report and its weights are stored."""
     with one_thread():
+        use_files(job.files)
         catalog, quiet = Catalog.installed(job.without), Progress("off")
         source = source_of(Path(job.data_dir) if job.data_dir else None, catalog)
         spec = RunSpec.model_validate_json(job.spec).model_copy(update={"metrics": (), "references": ()})

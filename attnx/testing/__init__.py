@@ -13,6 +13,7 @@ Outside of tests, `attnx.check` and `attnx check NAME` run the same laws and rep
 from typing import Any
 
 from ..late_imports import Renamed, import_late
+from .cases import MetricCase, assert_cases, read_cases
 from .check_report import Capability, CheckReport, ComponentCheck, LawResult
 from .checking import assert_conforms
 from .laws import LAWS, Law
@@ -21,6 +22,9 @@ from .toy import MarkedToyModel, ToyModel, toy_data
 
 __all__ = [  # noqa: RUF022 - grouped as an author looks for them
     "assert_conforms",
+    "assert_cases",
+    "read_cases",
+    "MetricCase",
     "LAWS",
     "Law",
     "LawResult",

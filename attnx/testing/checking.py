@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -10,11 +12,13 @@ import torch
 from ..errors import CheckFailed, PluginError, UsageError, did_you_mean
 from ..host.cards import Component, Kind
 from ..host.catalog import Catalog
+from ..host.sources import locate
 from ..protocols import Model
 from ..request.plan import Part
 from ..request.spec import Choice, Options, validate_options
 from ..testing import device_laws, importance_laws, metric_laws, model_laws, projection_laws, task_laws  # noqa: F401
 from ..types import TaskData
+from .cases import check_cases
 from .check_report import ComponentCheck, LawResult
 from .laws import LAWS, Broken, Law, require
 from .model_laws import ModelOnTask
@@ -122,6 +126,22 @@ def _laws_of(catalog: Catalog, component: Component, given: Mapping[str, Any]) -
         yield from law_results("model", ModelOnTask(model, data), component.name)
     else:
         yield from law_results(component.kind, made, component.name)
+    if component.kind == "metric":
+        yield from cases_law(
+            component.name,
+            locate(component.card.target.partition(":")[0]),
+            lambda more: replace(
+                part, options=validate_options(usual, {**dict(given), **more}, owner)
+            ).make(),
+        )
+
+
+def cases_law(name: str, module_file: str, make: Callable[[dict[str, Any]], Any]) -> Iterator[LawResult]:
+    """The cases of a metric, if there is a YAML file of them next to its module."""
+    file = Path(module_file).with_suffix(".yaml") if module_file else None
+    if file is not None and file.is_file():
+        statement = f"The metric gives the value of every case of {file.name}."
+        yield _judge(Law("metric", "cases", statement, lambda _: check_cases(make, file)), None, name)
 
 
 def _required(options: type[Options] | None) -> list[str]:

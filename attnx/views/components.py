@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 from ..errors import UsageError, did_you_mean
 from ..host.cards import KINDS, Component, Kind
 from ..host.catalog import Catalog
-from ..host.plugins import Plugin
+from ..host.plugins import HookCall, Plugin
 from ..registry.text import summaries
 
 if TYPE_CHECKING:
@@ -116,6 +116,7 @@ class PluginInfo:
     counts: Mapping[str, int] = field(default_factory=dict)  # by plural of the kind, and adapters
     failure: str = ""
     slow: str = ""  # why its import is slow, if it is
+    calls: tuple[HookCall, ...] = ()  # its import and its hooks in their order, if they were asked for
 
 
 def listed_names(catalog: Catalog, section: str | None = None) -> dict[str, list[ListedName]]:
@@ -230,12 +231,12 @@ def _experiment(name: str, experiment: Experiment) -> ExperimentInfo:
     )
 
 
-def about_plugins(catalog: Catalog) -> list[PluginInfo]:
-    """Every plugin, also those that failed to load."""
-    return [_plugin(plugin) for plugin in catalog.plugins]
+def about_plugins(catalog: Catalog, *, trace: bool = False) -> list[PluginInfo]:
+    """Every plugin, also those that failed to load; with `trace`, every call of a hook."""
+    return [_plugin(plugin, trace) for plugin in catalog.plugins]
 
 
-def _plugin(plugin: Plugin) -> PluginInfo:
+def _plugin(plugin: Plugin, trace: bool) -> PluginInfo:
     counts = {plural: sum(c.kind == kind for c in plugin.components) for plural, kind in PLURALS.items()}
     counts["adapters"] = len(plugin.adapters)
     return PluginInfo(
@@ -245,6 +246,7 @@ def _plugin(plugin: Plugin) -> PluginInfo:
         {plural: count for plural, count in counts.items() if count},
         plugin.failure,
         plugin.slow,
+        plugin.calls if trace else (),
     )
 
 

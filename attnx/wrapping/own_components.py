@@ -6,18 +6,18 @@ import importlib
 import importlib.util
 import inspect
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, get_type_hints
 
 from ..errors import UsageError, did_you_mean
 from ..host.cards import CAPABILITIES, Kind
 from ..request.objects import METHODS, complete
-from ..request.spec import Options
+from ..request.spec import Options, validate_options
 from ..run.plugin_errors import errors_of
-from ..testing.check_report import Capability, ComponentCheck
-from ..testing.checking import law_results
+from ..testing.check_report import Capability, ComponentCheck, LawResult
+from ..testing.checking import cases_law, law_results
 from ..testing.model_laws import ModelOnTask
 from ..testing.toy import ToySoftmax, toy_data
 from .module import WrappedModel
@@ -43,7 +43,12 @@ def check_object(thing: Any, name: str = "") -> ComponentCheck:
     completed = complete(kind, _made(kind, name, thing))
     judged = ModelOnTask(completed.eval(), toy_data()) if kind == "model" else completed
     provides = tuple(completed.provides) if kind == "model" else ()
-    return ComponentCheck(name, kind, tuple(law_results(kind, judged, name)), provides=provides)
+    laws = [*law_results(kind, judged, name)]
+    if kind == "metric" and isinstance(thing, type):
+        laws += cases_law(name, inspect.getfile(thing), lambda options: _made(kind, name, thing, options))
+    if not laws:
+        laws = [LawResult(name, "laws", unchecked=f"there are no conformance tests of a {kind}")]
+    return ComponentCheck(name, kind, tuple(laws), provides=provides)
 
 
 def check_place(place: str) -> Iterator[ComponentCheck]:
@@ -76,15 +81,33 @@ def kind_of(thing: Any) -> Kind | None:
     return ARGUMENTS.get(len(taken))
 
 
-def _made(kind: Kind, name: str, thing: Any) -> Any:
-    """The object itself, or one of its class."""
+def _made(kind: Kind, name: str, thing: Any, given: Mapping[str, Any] | None = None) -> Any:
+    """The object itself, or one of its class, made with these options or the usual ones."""
     if not isinstance(thing, type):
         return thing
-    if kind != "model" and _required_arguments(thing):
+    taken = _options_of(kind, thing)
+    if kind != "model" and taken is None and _required_arguments(thing):
         raise UsageError(f"'{name}' is a class that takes options: pass an instance instead.")
+    try:
+        options = validate_options(taken or Options, dict(given or {}), f"{kind} '{name}'")
+    except UsageError as error:
+        raise UsageError(f"{error} Pass an instance instead.") from error
     with errors_of(f"{kind} '{name}'"):
-        build: Any = getattr(thing, "build", None)
-        return build(toy_data(), ToySoftmax(), Options()) if kind == "model" else thing()
+        if kind == "model":
+            build: Any = getattr(thing, "build", None)
+            return build(toy_data(), ToySoftmax(), options)
+        return thing() if taken is None else thing(options)
+
+
+def _options_of(kind: Kind, thing: type) -> type[Options] | None:
+    """The class of options that a component takes, by the type of the argument; None if it takes none."""
+    maker = getattr(thing, "build" if kind == "model" else "__init__", None)
+    try:
+        hints = get_type_hints(maker) if inspect.isroutine(maker) else {}
+    except NameError:  # a type that is imported for type checking only
+        return None
+    found = [hint for hint in hints.values() if inspect.isclass(hint) and issubclass(hint, Options)]
+    return found[0] if len(found) == 1 else None
 
 
 def _required_arguments(thing: type) -> list[str]:
@@ -125,6 +148,8 @@ def _imported(where: str) -> ModuleType:
         finally:
             sys.path.remove("")
     path = Path(where)
+    if (path.parent / "__init__.py").is_file():  # a module of a package, which may import its siblings
+        return _imported_from_package(path)
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None  # it ends in .py
     assert spec.loader is not None
@@ -133,3 +158,17 @@ def _imported(where: str) -> ModuleType:
     with errors_of(f"file {where}"):
         spec.loader.exec_module(module)
     return module
+
+
+def _imported_from_package(path: Path) -> ModuleType:
+    """Import a file as a module of the package that it stands in, installed or not."""
+    names, folder = [path.stem], path.resolve().parent
+    while (folder / "__init__.py").is_file():
+        names.insert(0, folder.name)
+        folder = folder.parent
+    sys.path.insert(0, str(folder))
+    try:
+        with errors_of(f"file {path}"):
+            return importlib.import_module(".".join(names).removesuffix(".__init__"))
+    finally:
+        sys.path.remove(str(folder))

@@ -12,7 +12,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from ...data.access import Source
 from ...disk import check_writable, hidden_folder, written_aside
 from ...errors import AttnxWarning, DataError, PluginError
 from ...host.catalog import Catalog
+from ...host.plugin_files import use_files, used_files
 from ...progress import Progress
 from ...protocols import Model
 from ...request.keep_levels import Keep
@@ -55,6 +56,7 @@ class WorkerSetup:
     without: tuple[str, ...]  # plugins that are switched off
     keep: Keep
     fresh: bool = False  # compute even if the run is stored
+    files: tuple[str, ...] = field(default_factory=used_files)  # plugins that are files
 
     @property
     def shared(self) -> bool:
@@ -152,6 +154,7 @@ def _trained(plan: Plan, seed: int, pickled: bytes, source: Source) -> Model:
 @lru_cache(maxsize=64)  # several jobs are of one cell; another driver has another mark
 def prepared(spec: str, software: str, setup: WorkerSetup) -> tuple[Plan, Source, Catalog]:
     """The plan of a spec, where data is found, and the catalog; the driver must have the same packages."""
+    use_files(setup.files)
     catalog = Catalog.installed(setup.without)
     plan = resolve(RunSpec.model_validate_json(spec), catalog)
     if software_name(plan) != software:

@@ -109,6 +109,21 @@ def _plugin_summary(found: PluginInfo) -> str:
     return f"{said}; SLOW: {found.slow}" if found.slow else said
 
 
+def plugin_trace(plugins: Iterable[PluginInfo]) -> str:
+    """Every import and hook of every plugin: how long it took, what it offered and where it is written."""
+    lines, total = ["plugins, with the milliseconds of every import and hook"], 0.0
+    for found in plugins:
+        spent = 1000 * sum(call.seconds for call in found.calls)
+        total += spent
+        lines.append(f"  {found.name} ({found.distribution} {found.version}) {spent:.1f} ms")
+        lines += _wrap(f"    BROKEN: {found.failure}") if found.failure else []
+        lines += [
+            f"    {call.hook:<18} {1000 * call.seconds:>7.2f} ms  {call.offered or '':>3}  {call.origin}"
+            for call in found.calls
+        ]
+    return "\n".join([*lines, f"  all together {total:.1f} ms"])
+
+
 def columns(rows: Sequence[tuple[str, str]]) -> list[str]:
     """Two columns: names on the left, text wrapped on the right."""
     left = min(max((len(name) for name, _ in rows), default=0), 36, width() // 3)
