@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import NotStored
-from ..registry.experiments import DEFAULT_SIZE
 from .completion import experiment_names
 from .global_options import installed_catalog, switched_off
 from .options import (
@@ -38,7 +37,7 @@ def reproduce(
             help="small: a smoke test of minutes that decides nothing; standard: decides the claims; "
             "paper: as in the paper.",
         ),
-    ] = DEFAULT_SIZE,
+    ] = "standard",
     list_: Annotated[
         bool, typer.Option("--list", help="List the experiments with sizes and durations; run nothing.")
     ] = False,
