@@ -237,4 +237,4 @@ def test_words_labels_ids_queries_and_names_of_others_are_isolated(open_file, pa
 
 
 def test_a_claim_that_is_not_decided_is_called_inconclusive_and_says_why():
-    assert "inconclusive (one seed; would decide it: at least three seeds)" in reproduction().to_html()
+    assert "Why: one seed. Would decide it: at least three seeds." in reproduction().to_html()
