@@ -91,7 +91,7 @@ def reproduce_plan(
 ) -> Reproduction:
     """Run an experiment that is planned, and store the result: `Reproduction.folder` is where."""
     from ..disk import check_writable
-    from ..run.reproduction import carry_out_reproduction
+    from ..run.reproducing.reproduction import carry_out_reproduction
     from ..store.home import home
     from ..store.reproductions import write_reproduction
 

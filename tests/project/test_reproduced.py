@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from attnx.components import experiments
+from attnx.results.report import Curve
 from attnx.results.reproduction import ClaimFound, ColumnShown, Compared, Measured, Reproduction
+from reproduced.collect import collect
 from reproduced.lessons import StaleLesson, lessons
 from reproduced.page import anchor, page
 from reproduced.results import PAPERS, RESULTS, ROOT, Stored
@@ -72,6 +74,23 @@ def test_claims_are_counted_by_paper_and_the_weakest_comparison_is_shown(tmp_pat
     assert f"| {pinter} | 5 | 0 | 0 | 1 | 0 | 4 |" in made
     assert "third − second = -0.100 [-0.300, 0.100] (1 of 2) | 0.250 | 2 seeds, 12 s |" in made
     assert "`attnx reproduce jain-wallace-table-2`" in made.split("Not run at the standard size yet")[1]
+
+
+def test_results_of_the_standard_size_are_collected_without_their_curves(tmp_path: Path) -> None:
+    line = {"kind": "metric", "name": "x", "metric": "focus", "reference": None, "seed": 0, "axis": "t"}
+    curve = Curve(**line, explanation="a", x=(0.0,), y=(1.0,))
+    for size in ("standard", "small"):
+        found = stored("wiegreffe-pinter-uniform", "holds").model_copy(
+            update={"size": size, "curves": (curve,)}
+        )
+        (tmp_path / f"wiegreffe-pinter-uniform-{size}").mkdir()
+        path = tmp_path / f"wiegreffe-pinter-uniform-{size}" / "reproduction.json"
+        path.write_text(found.to_json(), encoding="utf-8")
+    into = tmp_path / "into"
+    into.mkdir()
+    assert collect(tmp_path, into) == ["wiegreffe-pinter-uniform"]
+    kept = Stored.read(KNOWN, into).found["wiegreffe-pinter-uniform"]
+    assert (kept.size, kept.curves, len(kept.claims)) == ("standard", (), 1)
 
 
 def test_links_lead_to_sections() -> None:

@@ -18,8 +18,8 @@ from attnx.plugin import UsageError
 from attnx.registry.experiments import SIZES, Column
 from attnx.registry.text import registry_path
 from attnx.request.experiment import plan_experiment
-from attnx.run.published_studies import StudyJob, StudyResult
-from attnx.run.training_check import TrainingJob, check_training
+from attnx.run.reproducing.published_studies import StudyJob, StudyResult
+from attnx.run.reproducing.training_check import TrainingJob, check_training
 from attnx.run.workers.executors import Workers
 from attnx.store.home import home
 from attnx.store.runs import Runs

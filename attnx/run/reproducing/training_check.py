@@ -8,24 +8,24 @@ from pathlib import Path
 
 import numpy as np
 
-from ..data.access import Source
-from ..formulas import total_variation
-from ..host.catalog import Catalog
-from ..progress import Progress
-from ..registry.experiments import Experiment
-from ..request.experiment import RowCell
-from ..request.resolve import resolve
-from ..request.spec import Choice, RunSpec
-from ..results.judgement.undertrained import why_undertrained
-from ..results.reproduction import TrainedModel
-from ..store.weights import Weights
-from .data_cache import load_data_of
-from .device import choose_device
-from .global_state import import_components, standard_state
-from .outputs import outputs_of
-from .training.models import TrainedModels
-from .workers.executors import Workers, one_thread, run_jobs
-from .workers.jobs import source_of
+from ...data.access import Source
+from ...formulas import total_variation
+from ...host.catalog import Catalog
+from ...progress import Progress
+from ...registry.experiments import Experiment
+from ...request.experiment import RowCell
+from ...request.resolve import resolve
+from ...request.spec import Choice, RunSpec
+from ...results.judgement.undertrained import why_undertrained
+from ...results.reproduction import TrainedModel
+from ...store.weights import Weights
+from ..data_cache import load_data_of
+from ..device import choose_device
+from ..global_state import import_components, standard_state
+from ..outputs import outputs_of
+from ..training.models import TrainedModels
+from ..workers.executors import Workers, one_thread, run_jobs
+from ..workers.jobs import source_of
 
 MOST = 200  # test examples on which attention is compared with its start
 

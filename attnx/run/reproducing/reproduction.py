@@ -9,23 +9,23 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from ..data.access import Source
-from ..errors import DataError, UsageError, in_one_line
-from ..host.catalog import Catalog
-from ..progress import Progress
-from ..registry.experiments import SMOKE_TEST, Column, Settings, Size
-from ..request.experiment import ExperimentPlan, RowCell
-from ..request.grid import Cell
-from ..request.resolve import resolve
-from ..results.examples import Examples
-from ..results.judgement.claims import Found, RowValues, decide, measured
-from ..results.report import Curve, Report
-from ..results.reproduction import ColumnShown, Reproduction, SkippedRows, TrainedModel
-from ..store.runs import Runs
+from ...data.access import Source
+from ...errors import DataError, UsageError, in_one_line
+from ...host.catalog import Catalog
+from ...progress import Progress
+from ...registry.experiments import SMOKE_TEST, Column, Settings, Size
+from ...request.experiment import ExperimentPlan, RowCell
+from ...request.grid import Cell
+from ...request.resolve import resolve
+from ...results.examples import Examples
+from ...results.judgement.claims import Found, RowValues, decide, measured
+from ...results.report import Curve, Report
+from ...results.reproduction import ColumnShown, Reproduction, SkippedRows, TrainedModel
+from ...store.runs import Runs
+from ..workers.executors import Workers, run_jobs
+from ..workers.sweep import carry_out_cells
 from .published_studies import StudyJob, StudyResult, run_study_job
 from .training_check import check_cells
-from .workers.executors import Workers, run_jobs
-from .workers.sweep import carry_out_cells
 
 CellResult = Report | StudyResult
 
