@@ -21,6 +21,7 @@ CAPABILITIES: Final = {
     "features": "units that are feature vectors",
     "words": "units that are words",
     "rationale": "known important units (a rationale) for every example",
+    "pairs": "pairs of texts that differ only in the words that decide",
     "query": "a query with every example",
     "own-classes": "a model that knows the names of its classes",
     "raw-text": "a model that reads texts as their files have them",
