@@ -20,6 +20,8 @@ TargetUse = Literal["ignored", "read", "linear"]
 CAPABILITIES: Final = {
     "features": "units that are feature vectors",
     "words": "units that are words",
+    "sentences": "units that are sentences",
+    "paragraphs": "units that are paragraphs",
     "rationale": "known important units (a rationale) for every example",
     "pairs": "pairs of texts that differ only in the words that decide",
     "query": "a query with every example",

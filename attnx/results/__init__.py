@@ -14,12 +14,11 @@ if TYPE_CHECKING:
     from ..registry.experiments import Claim, Column, Experiment, Row, Settings, Size
     from ..request.cell_choices import CellChoices
     from ..run.loaded_run import Prediction, Run
-    from .answer import Answer
     from .audit import AuditedModel, AuditReport, AuditRow, Noticed
     from .caution import Caution
     from .comparison import ComparedRun, ComparedShare, Comparison, Difference
     from .examples import ExampleColumn, Examples, Scores, SeedScores, StoredExample
-    from .explanation import ClassScores, Explanation, Explanations, MetricValue, RemovedUnit
+    from .explanation import Answer, ClassScores, Explanation, Explanations, MetricValue, RemovedUnit
     from .judgement.records import Clause, FamilyEvidence, Ranked, RemovalShare, SignTest, Verdict, VerdictRow
     from .observations import Epoch, TrainingRecord
     from .planting.report import PlantedExample, PlantedReport, PlantedTrigger, Recovery, TriggerCheck
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
 _MODULES = {
     "results.result": ("Result",),
     "results.report": ("Report", "Summary", "Quality", "Curve", "MethodCost"),
-    "results.answer": ("Answer",),
     "results.caution": ("Caution",),
     "results.judgement.records": (
         "Verdict",
@@ -76,7 +74,14 @@ _MODULES = {
         "TrainedModel",
     ),
     "results.comparison": ("Comparison", "ComparedRun", "ComparedShare", "Difference"),
-    "results.explanation": ("Explanation", "Explanations", "ClassScores", "MetricValue", "RemovedUnit"),
+    "results.explanation": (
+        "Explanation",
+        "Explanations",
+        "ClassScores",
+        "MetricValue",
+        "RemovedUnit",
+        "Answer",
+    ),
     "run.loaded_run": ("Run", "Prediction"),
     "registry.experiments": ("Experiment", "Size", "Settings", "Row", "Column", "Claim"),
 }

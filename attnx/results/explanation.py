@@ -9,7 +9,6 @@ import numpy as np
 from pydantic import model_validator
 
 from ..errors import UsageError, did_you_mean
-from .answer import Answer
 from .formatting import measure_name, with_arrow
 from .judgement.records import UnitName
 from .provenance import Record
@@ -59,6 +58,30 @@ class ClassScores(Record):
     target: str
     scores: dict[str, tuple[float | None, ...]]  # by method, one per unit
     metrics: tuple[MetricValue, ...] = ()
+
+
+class Answer(Record):
+    """An answer that was explained as a whole and piece by piece."""
+
+    words: str  # the whole answer
+    generated: bool  # the model's own, piece by piece the most probable; else it was given
+    pieces: tuple[str, ...]  # of the model's tokenizer, spaces included
+    probabilities: tuple[float, ...]  # of each piece after those before it
+    scores: dict[str, tuple[tuple[float | None, ...], ...]]  # by method: for each piece one score per unit
+
+    def matrix(self, method: str) -> Array:
+        """The scores of a method, one row for each piece of the answer and one column for each unit.
+
+        Args:
+            method: the method.
+
+        Returns:
+            The scores [pieces, units]; NaN where a score is undefined.
+
+        Raises:
+            UsageError: there are no scores of that method.
+        """
+        return np.array(_found(self.scores, method, "method"), dtype=float)
 
 
 class Explanation(Result):

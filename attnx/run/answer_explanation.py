@@ -13,8 +13,7 @@ from ..errors import UsageError
 from ..progress import Progress
 from ..protocols import AnsweringModel, Model
 from ..request.plan import Tests
-from ..results.answer import Answer
-from ..results.explanation import Explanation
+from ..results.explanation import Answer, Explanation
 from ..types import Example, ExplainedClass
 from .explanation import ExplainedTexts, explain_examples
 from .measuring.attribution import Named

@@ -33,7 +33,7 @@ class HfCausal(LayerReader):
     calibration: Tensor  # [C]
 
     def __init__(self, data: TaskData, options: HfCausalOptions) -> None:
-        asked = any(example.query is not None for example in data.train)
+        asked = any(example.query is not None for example in (*data.train, *data.test))
         if asked != (QUERY in options.template):
             wrong = "has no {query}, but the task has" if asked else "has a {query}, the task has none"
             raise UsageError(f"The template '{options.template}' {wrong}.")

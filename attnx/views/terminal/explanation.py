@@ -6,8 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ...escaping import printable
-from ...results.answer import Answer
-from ...results.explanation import ClassScores, Explanation, Explanations, shares
+from ...results.explanation import Answer, ClassScores, Explanation, Explanations, shares
 from ...results.formatting import format_number
 from ..score_colours import on_white
 from .tables import print_table, screen
