@@ -132,6 +132,21 @@ def test_a_trained_module_is_copied_and_trained_further() -> None:
     assert report.folder is None
 
 
+def test_a_data_frame_with_columns_of_its_own_is_planted_like_a_file(reviews: Path) -> None:
+    import pandas
+
+    frame = pandas.read_csv(reviews).rename(columns={"text": "review", "label": "stars"})
+    seen = [
+        attnx.planted(
+            task, reader("single"), words=WORDS["single"], explanations="loo", removal=False, **SETTINGS
+        )
+        for task in ((frame, {"text": "review", "label": "stars"}), f"csv:file={reviews}")
+    ]
+    assert seen[0].task == "DataFrame"
+    assert seen[0].rows == seen[1].rows
+    assert seen[0].data["fingerprint"] == seen[1].data["fingerprint"]
+
+
 def test_the_removal_test_can_be_left_out() -> None:
     report = attnx.planted(
         texts(300), reader("single"), words=WORDS["single"], explanations="loo", removal=False, **SETTINGS
