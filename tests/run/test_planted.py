@@ -62,6 +62,7 @@ def test_a_model_that_ignores_the_trigger_is_refused_with_numbers_and_the_next_s
     assert "No statement" in report.to_html()
     assert "No statement" in report.to_text(80)
     assert len(report.records()) == 1
+    assert report.warnings == ()  # there is no interval to warn about
 
 
 def test_a_model_that_needs_one_word_of_a_pair_only_is_refused() -> None:
