@@ -15,7 +15,8 @@ CATALOG = Catalog.installed()
 METHODS = [one.name for one in CATALOG.of_kind("importance") if not one.demanding]
 WITH_OPTIONS = [
     "loo:signed=false", "loo:window=2", "loo:of=average", "gradient:reduce=signed",
-    "smoothgrad:reduce=signed", "integrated-gradients:absolute=true", "attn-lrp:absolute=true", "owen:absolute=true",
+    "smoothgrad:reduce=signed", "integrated-gradients:absolute=true", "attn-lrp:absolute=true",
+    "owen:absolute=true",
 ]  # fmt: skip
 
 
