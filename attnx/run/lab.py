@@ -11,7 +11,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from ..data.loading import Source
+from ..data.loading import Source, fingerprints
 from ..host.cards import Kind
 from ..host.catalog import Catalog
 from ..progress import Progress
@@ -27,6 +27,7 @@ from ..types import Batch, Example, Finding, Outputs, TaskData
 from .data_cache import load_data_of
 from .evaluation_mode import evaluating
 from .measuring.attribution import Named, trace_of
+from .measuring.explained_scores import scores_of
 from .measuring.measurement import observe
 from .measuring.splits import Split, batches, donors_of
 from .published_values import published_value
@@ -200,15 +201,53 @@ class Lab:
         """Probabilities and attention on the test split, or on other examples."""
         split = Split(model, self.data.test if examples is None else examples, self._device)
         found: dict[int, tuple[Tensor, ...]] = {}  # probabilities [C], attention [n], rationale [n]
-        with evaluating(model):
+        with self._progress.stage("running the model", len(split)) as step, evaluating(model):
             for rows, batch in batches(split):
                 trace = trace_of(model, batch)
+                step(len(rows))
                 of_units = (_by_example(values, batch.mask) for values in (trace.attention, batch.rationale))
                 found.update(
                     zip(rows.tolist(), zip(trace.probabilities.cpu(), *of_units, strict=True), strict=True)
                 )
         probabilities, attention, rationale = zip(*(found[row] for row in range(len(split))), strict=True)
         return Outputs(torch.stack(probabilities), attention, rationale, split.labels)
+
+    def scores(
+        self,
+        model: Model,
+        seed: int,
+        explanations: Sequence[str],
+        examples: Sequence[Example] | None = None,
+    ) -> dict[str, tuple[Tensor, ...]]:
+        """The scores [n] of importance methods for the units of every test example, or of other examples."""
+        split = Split(model, self.data.test if examples is None else examples, self._device)
+        methods = [Named.of(part) for part in self._parts("importance", explanations)]
+        found: dict[str, dict[int, Tensor]] = {name: {} for name in explanations}
+        label = f"seed {seed}: explaining"
+        with self._progress.stage(label, len(split)) as step, evaluating(model):
+            for rows, batch in batches(split):
+                trace = trace_of(model, batch)
+                for name, method in zip(explanations, methods, strict=True):
+                    values = scores_of(method, model, trace, trace.predicted, seed).values
+                    of_examples = _by_example(values, batch.mask)
+                    found[name] |= zip(rows.tolist(), of_examples, strict=True)
+                step(len(rows))
+        return {name: tuple(of[row] for row in range(len(split))) for name, of in found.items()}
+
+    def on(self, data: TaskData) -> Lab:
+        """The same lab with other examples: models are trained and tested on these."""
+        whole, trained_on = fingerprints(data)
+        other = self.within(self._study.label)
+        other._plans = self._plans
+        other.setting, other.parts_used = self.setting, self.parts_used
+        other._models = TrainedModels(
+            replace(data, fingerprint=whole, training_fingerprint=trained_on),
+            self._device,
+            self._weights,
+            self._progress,
+            self._trainer,
+        )
+        return other
 
     def measure(
         self,
