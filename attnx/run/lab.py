@@ -25,11 +25,10 @@ from ..store.identity import plugins_used, weights_name
 from ..store.weights import Weights, tensors_hash
 from ..types import Batch, Example, Finding, Outputs, TaskData
 from .data_cache import load_data_of
-from .evaluation_mode import evaluating
-from .measuring.attribution import Named, trace_of
-from .measuring.explained_scores import scores_of
+from .measuring.attribution import Named
 from .measuring.measurement import observe
-from .measuring.splits import Split, batches, donors_of
+from .measuring.split_outputs import outputs_of, scores_by_example
+from .measuring.splits import Split, donors_of
 from .published_values import published_value
 from .training.loop import Objective, Trainer, train
 from .training.models import TrainedModels, seeded
@@ -200,17 +199,7 @@ class Lab:
     def outputs(self, model: Model, examples: Sequence[Example] | None = None) -> Outputs:
         """Probabilities and attention on the test split, or on other examples."""
         split = Split(model, self.data.test if examples is None else examples, self._device)
-        found: dict[int, tuple[Tensor, ...]] = {}  # probabilities [C], attention [n], rationale [n]
-        with self._progress.stage("running the model", len(split)) as step, evaluating(model):
-            for rows, batch in batches(split):
-                trace = trace_of(model, batch)
-                step(len(rows))
-                of_units = (_by_example(values, batch.mask) for values in (trace.attention, batch.rationale))
-                found.update(
-                    zip(rows.tolist(), zip(trace.probabilities.cpu(), *of_units, strict=True), strict=True)
-                )
-        probabilities, attention, rationale = zip(*(found[row] for row in range(len(split))), strict=True)
-        return Outputs(torch.stack(probabilities), attention, rationale, split.labels)
+        return outputs_of(model, split, self._progress)
 
     def scores(
         self,
@@ -222,17 +211,8 @@ class Lab:
         """The scores [n] of importance methods for the units of every test example, or of other examples."""
         split = Split(model, self.data.test if examples is None else examples, self._device)
         methods = [Named.of(part) for part in self._parts("importance", explanations)]
-        found: dict[str, dict[int, Tensor]] = {name: {} for name in explanations}
-        label = f"seed {seed}: explaining"
-        with self._progress.stage(label, len(split)) as step, evaluating(model):
-            for rows, batch in batches(split):
-                trace = trace_of(model, batch)
-                for name, method in zip(explanations, methods, strict=True):
-                    values = scores_of(method, model, trace, trace.predicted, seed).values
-                    of_examples = _by_example(values, batch.mask)
-                    found[name] |= zip(rows.tolist(), of_examples, strict=True)
-                step(len(rows))
-        return {name: tuple(of[row] for row in range(len(split))) for name, of in found.items()}
+        found = scores_by_example(model, split, methods, seed, self._progress)
+        return dict(zip(explanations, found, strict=True))
 
     def on(self, data: TaskData) -> Lab:
         """The same lab with other examples: models are trained and tested on these."""
@@ -306,8 +286,3 @@ def _warn_of_old_name(old: str, new: str) -> None:
     warnings.warn(
         f"{old} is now {new}; the old name works until version 0.3", DeprecationWarning, stacklevel=3
     )
-
-
-def _by_example(values: Tensor, mask: Tensor) -> tuple[Tensor, ...]:
-    """The values [B, L] of every example over its own units [n], on the CPU."""
-    return values[mask].cpu().split(mask.sum(1).tolist())
