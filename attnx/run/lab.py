@@ -27,8 +27,8 @@ from ..types import Batch, Example, Finding, Outputs, TaskData
 from .data_cache import load_data_of
 from .measuring.attribution import Named
 from .measuring.measurement import observe
-from .measuring.split_outputs import outputs_of, scores_by_example
 from .measuring.splits import Split, donors_of
+from .outputs import outputs_of, scores_by_example
 from .published_values import published_value
 from .training.loop import Objective, Trainer, train
 from .training.models import TrainedModels, seeded
@@ -198,8 +198,8 @@ class Lab:
 
     def outputs(self, model: Model, examples: Sequence[Example] | None = None) -> Outputs:
         """Probabilities and attention on the test split, or on other examples."""
-        split = Split(model, self.data.test if examples is None else examples, self._device)
-        return outputs_of(model, split, self._progress)
+        some = self.data.test if examples is None else examples
+        return outputs_of(model, some, self._device, self._progress)
 
     def scores(
         self,

@@ -1,4 +1,4 @@
-"""What a model, and importance methods, give for every example of a split, in their order."""
+"""What a model answers on some examples, and how it attends to them."""
 
 from __future__ import annotations
 
@@ -7,26 +7,30 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from ...progress import Progress
-from ...protocols import Model
-from ...types import Outputs
-from ..evaluation_mode import evaluating
-from .attribution import Named, trace_of
-from .explained_scores import scores_of
-from .splits import Split, batches
+from ..progress import Progress
+from ..protocols import Model
+from ..types import Example, Outputs
+from .evaluation_mode import evaluating
+from .measuring.attribution import Named, trace_of
+from .measuring.explained_scores import scores_of
+from .measuring.splits import Split, batches
 
 
-def outputs_of(model: Model, split: Split, progress: Progress) -> Outputs:
-    """Probabilities and attention."""
+def outputs_of(
+    model: Model, examples: Sequence[Example], device: torch.device, progress: Progress | None = None
+) -> Outputs:
+    """Probabilities, attention and rationale of these examples."""
+    split = Split(model, examples, device)
     found: dict[int, tuple[Tensor, ...]] = {}  # probabilities [C], attention [n], rationale [n]
-    with progress.stage("running the model", len(split)) as step, evaluating(model):
+    shown = progress or Progress("off")
+    with shown.stage("running the model", len(split)) as step, evaluating(model):
         for rows, batch in batches(split):
             trace = trace_of(model, batch)
+            step(len(rows))
             of_units = (_by_example(values, batch.mask) for values in (trace.attention, batch.rationale))
             found.update(
                 zip(rows.tolist(), zip(trace.probabilities.cpu(), *of_units, strict=True), strict=True)
             )
-            step(len(rows))
     probabilities, attention, rationale = zip(*(found[row] for row in range(len(split))), strict=True)
     return Outputs(torch.stack(probabilities), attention, rationale, split.labels)
 
