@@ -59,6 +59,7 @@ class TaskData:
         fingerprint: a hash of everything; filled in when the data is loaded.
         training_fingerprint: a hash of what training depends on; filled in when the data is loaded.
         source: where a model finds further files, such as word vectors; filled in when the data is loaded.
+        contrasts: other versions of test examples, by name and id: e.g. "without" the words that decide.
     """
 
     train: tuple[Example, ...]
@@ -74,3 +75,4 @@ class TaskData:
     fingerprint: str = ""
     training_fingerprint: str = ""
     source: Source | None = None
+    contrasts: Mapping[str, Mapping[str, Example]] = field(default_factory=dict)

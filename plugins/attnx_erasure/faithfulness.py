@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 
 import torch
 from torch import Tensor
@@ -139,8 +140,8 @@ class _RemovalTest:
         """What is the same for every explanation."""
         name = self.removal.name
         columns = {
-            **_questions(name, "random", values["random"]),
-            **_questions(name, "search", values["search"]),
+            **_questions(name, "random", values["random"], self.options.bins),
+            **_questions(name, "search", values["search"], self.options.bins),
             RemovalColumn(name, "worst"): values["worst"].both.mean((1, 2)),
             RemovalColumn(name, "random-signed"): values["random-signed"].both.mean((1, 2)),
             # how far the output moves when random units are removed, whatever the explanation
@@ -156,7 +157,7 @@ class _RemovalTest:
         """The columns of one explanation; NaN for an example with a score that is not finite."""
         name = self.removal.name
         columns = {
-            **_questions(name, "explanation", own),
+            **_questions(name, "explanation", own, self.options.bins),
             RemovalColumn(name, "explanation"): own.both.mean((1, 2)),
         }
         for setting, (sizes, draws) in self._settings().items():
@@ -214,11 +215,19 @@ def _unsigned(importance: Importance) -> Tensor:
     return unsigned
 
 
-def _questions(removal: RemovalName, order: Order, values: OrderValues) -> Columns:
-    return {
+def _questions(
+    removal: RemovalName, order: Order, values: OrderValues, bins: tuple[float, ...] = ()
+) -> Columns:
+    """The mean over set sizes, and the value of each of these sizes for the curves of the page."""
+    columns = {
         RemovalColumn(removal, order, "comprehensiveness"): values.comprehensiveness,
         RemovalColumn(removal, order, "sufficiency"): values.sufficiency,
     }
+    for at, size in enumerate(bins):
+        fall, loss = values.falls[:, :, at].mean((0, 2)), values.losses[:, :, at].mean((0, 2))  # [B]
+        columns[RemovalColumn(removal, order, "comprehensiveness", size=size)] = fall
+        columns[RemovalColumn(removal, order, "sufficiency", size=size)] = loss
+    return columns
 
 
 def _columns(options: FaithfulnessOptions) -> Iterator[RemovalColumn]:
@@ -239,14 +248,20 @@ def _columns(options: FaithfulnessOptions) -> Iterator[RemovalColumn]:
             yield RemovalColumn(removal, "explanation", setting="first draws")
             yield RemovalColumn(removal, "explanation", setting="last draws")
         yield RemovalColumn(removal, None)
+        sized: tuple[Order, ...] = ("explanation", "random", "search")
+        for order, size in product(sized, options.bins):
+            yield RemovalColumn(removal, order, "comprehensiveness", size=size)
+            yield RemovalColumn(removal, order, "sufficiency", size=size)
 
 
 def _measure(column: RemovalColumn) -> Measure:
     """The measure of a column: its name, direction and bounds."""
-    question, shown = column.question, column.order == "explanation" and column.setting == "all"
+    question = column.question
+    shown = column.order == "explanation" and column.setting == "all" and column.size is None
     parts: list[str] = [column.removal]
     parts += [] if column.order == "explanation" else [column.order or "disturbance"]
     parts += [part for part in (question, None if column.setting == "all" else column.setting) if part]
+    parts += [] if column.size is None else [f"{column.size:g}"]
     name = "-".join(parts).replace(" ", "-")
     if not shown:
         return Measure(name, "none", (-3, 3), column=column, shown=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
@@ -156,6 +157,19 @@ def test_values_do_not_depend_on_the_other_examples_of_a_batch() -> None:
         alone = metric(evidence([examples[row]], {"a": masked[[row]][:, : len(examples[row].units)]}, donors))
         assert torch.equal(alone[0, 0].isnan(), together[0, row].isnan())
         assert torch.allclose(alone[0, 0].nan_to_num(), together[0, row].nan_to_num(), atol=1e-9)
+
+
+@torch.no_grad()
+def test_the_values_of_set_sizes_have_the_mean_that_is_reported() -> None:
+    examples, donors = rule_texts()
+    metric = Faithfulness(FaithfulnessOptions(bins=(10.0, 50.0)))
+    values = metric(evidence(examples, {"a": torch.rand(20, 8)}, donors))
+    for removal, order in (("delete", "explanation"), ("replace", "random"), ("delete", "search")):
+        for question in ("comprehensiveness", "sufficiency"):
+            whole = RemovalColumn(removal, order, question)  # type: ignore[arg-type]
+            sized = [column(metric, values, replace(whole, size=size)) for size in (10.0, 50.0)]
+            assert torch.allclose(torch.stack(sized).mean(0), column(metric, values, whole))
+            assert order == "search" or not torch.allclose(sized[0], sized[1])  # one word can be all
 
 
 @torch.no_grad()

@@ -186,8 +186,8 @@ PLACES = """(element, parts) => {
         ),
         ("explain", "main > p:nth-of-type(2)", ["class", "חיובי", "0.930", "negative", "0.070"]),
         ("report", ".example header p", ["Label", "yes|no_*x* כן", ", predicted", "probability"]),
-        ("report", ".effect >> nth=0", ["Probability of", ": ", "without"]),
-        ("comparison", "h1", ["csv:file", "סרטים", ".csv", " · "]),
+        ("report", ".effect >> nth=0", ["Without", "the probability of", " goes from"]),
+        ("comparison", ".lede", ["csv:file", "סרטים", ".csv", " · "]),
         ("sweep", "#undone tbody tr", ["מודל hard", "failed", "(12 MB"]),
     ],
 )
@@ -223,6 +223,8 @@ def test_words_labels_ids_queries_and_names_of_others_are_isolated(open_file, pa
     isolated = page.eval_on_selector_all("bdi", "all => all.map(e => e.textContent)")
     assert {"חיובי", "סרט-7", "מצוין", "טוב or bad?", "attention"} <= set(isolated)
     page = open_file(pages["report"])
+    page.select_option("#right", "all")
+    page.click("#more")
     isolated = set(page.eval_on_selector_all("#list bdi", "all => all.map(e => e.textContent)"))
     shown = page.eval_on_selector_all(".example", "all => all.map(e => e.id.slice('example='.length))")
     examples = full_report.examples()
