@@ -21,6 +21,7 @@ CAPABILITIES: Final = {
     "features": "units that are feature vectors",
     "words": "units that are words",
     "rationale": "known important units (a rationale) for every example",
+    "pairs": "pairs of texts that differ only in the words that decide",
     "query": "a query with every example",
     "own-classes": "a model that knows the names of its classes",
     "raw-text": "a model that reads texts as their files have them",
@@ -45,6 +46,7 @@ CAPABILITIES: Final = {
     "fast-replacement": "a fast path for replacing the embeddings of many subsets of units",
     "notices": "notes about the model for the report",
     "layers": "attention of several layers and heads",
+    "layer-states": "states of several layers, and what attention hands on in each",
     "rescale": "non-linearities as separate modules, each used once per forward pass",
     "reference": "a reference importance to compare with",
 }

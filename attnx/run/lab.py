@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any, Literal
 
 import torch
-from torch import Tensor
 
 from ..data.loading import Source
 from ..host.cards import Kind
@@ -25,10 +24,10 @@ from ..store.identity import plugins_used, weights_name
 from ..store.weights import Weights, tensors_hash
 from ..types import Batch, Example, Finding, Outputs, TaskData
 from .data_cache import load_data_of
-from .evaluation_mode import evaluating
-from .measuring.attribution import Named, trace_of
+from .measuring.attribution import Named
 from .measuring.measurement import observe
-from .measuring.splits import Split, batches, donors_of
+from .measuring.splits import Split, donors_of
+from .outputs import outputs_of
 from .published_values import published_value
 from .training.loop import Objective, Trainer, train
 from .training.models import TrainedModels, seeded
@@ -198,17 +197,7 @@ class Lab:
 
     def outputs(self, model: Model, examples: Sequence[Example] | None = None) -> Outputs:
         """Probabilities and attention on the test split, or on other examples."""
-        split = Split(model, self.data.test if examples is None else examples, self._device)
-        found: dict[int, tuple[Tensor, ...]] = {}  # probabilities [C], attention [n], rationale [n]
-        with evaluating(model):
-            for rows, batch in batches(split):
-                trace = trace_of(model, batch)
-                of_units = (_by_example(values, batch.mask) for values in (trace.attention, batch.rationale))
-                found.update(
-                    zip(rows.tolist(), zip(trace.probabilities.cpu(), *of_units, strict=True), strict=True)
-                )
-        probabilities, attention, rationale = zip(*(found[row] for row in range(len(split))), strict=True)
-        return Outputs(torch.stack(probabilities), attention, rationale, split.labels)
+        return outputs_of(model, self.data.test if examples is None else examples, self._device)
 
     def measure(
         self,
@@ -267,8 +256,3 @@ def _warn_of_old_name(old: str, new: str) -> None:
     warnings.warn(
         f"{old} is now {new}; the old name works until version 0.3", DeprecationWarning, stacklevel=3
     )
-
-
-def _by_example(values: Tensor, mask: Tensor) -> tuple[Tensor, ...]:
-    """The values [B, L] of every example over its own units [n], on the CPU."""
-    return values[mask].cpu().split(mask.sum(1).tolist())

@@ -215,7 +215,7 @@ def _warnings(trials: Sequence[Trial], seeds: int) -> tuple[Caution, ...]:
                 ),
             )
         )
-    if len(trials) == 1:
+    if len(trials) == 1 and len(failed) < total:
         said += [
             *few_seeds(seeds),
             Caution(

@@ -27,6 +27,7 @@ class Example:
         text: the text as its file has it, if the task was loaded with raw texts.
         starts: for every unit the place of its first character in `text`.
         query_text: the question as its file has it.
+        partner: the other text of a minimal pair, which differs in the words that decide.
     """
 
     id: str
@@ -39,6 +40,7 @@ class Example:
     text: str | None = field(default=None, repr=False)
     starts: tuple[int, ...] | None = field(default=None, repr=False)
     query_text: str | None = field(default=None, repr=False)
+    partner: Example | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

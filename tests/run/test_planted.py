@@ -62,6 +62,7 @@ def test_a_model_that_ignores_the_trigger_is_refused_with_numbers_and_the_next_s
     assert "No statement" in report.to_html()
     assert "No statement" in report.to_text(80)
     assert len(report.records()) == 1
+    assert report.warnings == ()  # there is no interval to warn about
 
 
 def test_a_model_that_needs_one_word_of_a_pair_only_is_refused() -> None:
@@ -130,6 +131,21 @@ def test_a_trained_module_is_copied_and_trained_further() -> None:
     assert report.select("input-x-gradient").found == 1  # the model is linear in its words
     assert all(torch.equal(tensor, before[name]) for name, tensor in net.state_dict().items())
     assert report.folder is None
+
+
+def test_a_data_frame_with_columns_of_its_own_is_planted_like_a_file(reviews: Path) -> None:
+    import pandas
+
+    frame = pandas.read_csv(reviews).rename(columns={"text": "review", "label": "stars"})
+    seen = [
+        attnx.planted(
+            task, reader("single"), words=WORDS["single"], explanations="loo", removal=False, **SETTINGS
+        )
+        for task in ((frame, {"text": "review", "label": "stars"}), f"csv:file={reviews}")
+    ]
+    assert seen[0].task == "DataFrame"
+    assert seen[0].rows == seen[1].rows
+    assert seen[0].data["fingerprint"] == seen[1].data["fingerprint"]
 
 
 def test_the_removal_test_can_be_left_out() -> None:
