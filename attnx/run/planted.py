@@ -59,7 +59,7 @@ def carry_out_planted(
     if not out and not repeatable:
         return report, None
     try:
-        return report, write_planted(report, root)
+        return report, write_planted(report, (one.spec for one in plan.plans), root)
     except Exception as error:  # the results are not lost, whatever prevents that they are stored
         raise not_stored(report, root, error) from error
 

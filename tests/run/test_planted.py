@@ -11,6 +11,9 @@ from planted_texts import WORDS, reader, texts
 
 import attnx
 from attnx.errors import UsageError
+from attnx.host.catalog import Catalog
+from attnx.request.planted import plan_planted
+from attnx.request.spec import RunSpec
 from attnx.results.planting.report import FEWEST
 
 Cli = Callable[..., tuple[int, str, str]]
@@ -182,6 +185,24 @@ def test_a_mistake_is_refused_before_anything_is_trained(options: dict[str, Any]
     with pytest.raises(UsageError) as error:
         attnx.planted(**{"task": "sdc-text", "progress": False, **options})
     assert says in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("model", "given", "expected"),
+    [
+        ("hf-classifier:checkpoint=minilm", {}, (3, 1e-4)),  # the default of training from scratch is 1e-3
+        ("hf-classifier:checkpoint=minilm", {"epochs": 5}, (5, 1e-4)),
+        ("hf:checkpoint=minilm,freeze=true", {}, (8, 1e-3)),
+        ("minilm-frozen-add", {}, (8, 1e-3)),
+        ("bilstm", {}, (8, 1e-3)),
+    ],
+)
+def test_a_pretrained_transformer_is_trained_in_small_steps(
+    model: str, given: dict[str, Any], expected: tuple[int, float]
+) -> None:
+    spec = RunSpec.model_validate({"task": "sdc-text", "model": model, "training": given})
+    training = plan_planted(spec, {}, 1, Catalog.installed()).plans[0].training
+    assert (training.epochs, training.learning_rate) == expected
 
 
 @pytest.fixture(scope="module")
