@@ -9,8 +9,9 @@ from functools import cached_property
 from typing import Any, Literal
 
 import torch
+from torch import Tensor
 
-from ..data.loading import Source
+from ..data.loading import Source, fingerprints
 from ..host.cards import Kind
 from ..host.catalog import Catalog
 from ..progress import Progress
@@ -27,7 +28,7 @@ from .data_cache import load_data_of
 from .measuring.attribution import Named
 from .measuring.measurement import observe
 from .measuring.splits import Split, donors_of
-from .outputs import outputs_of
+from .outputs import outputs_of, scores_by_example
 from .published_values import published_value
 from .training.loop import Objective, Trainer, train
 from .training.models import TrainedModels, seeded
@@ -197,7 +198,36 @@ class Lab:
 
     def outputs(self, model: Model, examples: Sequence[Example] | None = None) -> Outputs:
         """Probabilities and attention on the test split, or on other examples."""
-        return outputs_of(model, self.data.test if examples is None else examples, self._device)
+        some = self.data.test if examples is None else examples
+        return outputs_of(model, some, self._device, self._progress)
+
+    def scores(
+        self,
+        model: Model,
+        seed: int,
+        explanations: Sequence[str],
+        examples: Sequence[Example] | None = None,
+    ) -> dict[str, tuple[Tensor, ...]]:
+        """The scores [n] of importance methods for the units of every test example, or of other examples."""
+        split = Split(model, self.data.test if examples is None else examples, self._device)
+        methods = [Named.of(part) for part in self._parts("importance", explanations)]
+        found = scores_by_example(model, split, methods, seed, self._progress)
+        return dict(zip(explanations, found, strict=True))
+
+    def on(self, data: TaskData) -> Lab:
+        """The same lab with other examples: models are trained and tested on these."""
+        whole, trained_on = fingerprints(data)
+        other = self.within(self._study.label)
+        other._plans = self._plans
+        other.setting, other.parts_used = self.setting, self.parts_used
+        other._models = TrainedModels(
+            replace(data, fingerprint=whole, training_fingerprint=trained_on),
+            self._device,
+            self._weights,
+            self._progress,
+            self._trainer,
+        )
+        return other
 
     def measure(
         self,
