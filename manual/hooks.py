@@ -1,0 +1,58 @@
+"""What MkDocs calls while it builds the site."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+
+ROOT = Path(__file__).parents[1]
+sys.path[:0] = [str(ROOT)]
+
+from attnx.host.catalog import Catalog  # noqa: E402
+from manual.api_pages import api_pages  # noqa: E402
+from manual.command_pages import command_page  # noqa: E402
+from manual.component_pages import component_pages  # noqa: E402
+from manual.project_files import every_project_page, rewritten  # noqa: E402
+
+MADE = ("reference/", "project/")  # pages that are not files of docs/
+
+
+def on_config(config: Any) -> Any:
+    """Leave out entries of the navigation whose page does not exist."""
+    config.nav = _existing(config.nav, Path(config.docs_dir))
+    return config
+
+
+def _existing(entries: list[Any], docs: Path) -> list[Any]:
+    kept: list[Any] = []
+    for entry in entries:
+        ((title, inside),) = entry.items()
+        if isinstance(inside, list):
+            kept.append({title: _existing(inside, docs)})
+        elif inside.startswith(MADE) or (docs / inside).is_file():
+            kept.append(entry)
+    return kept
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add the reference pages and the files of the project that pages link to."""
+    docs = {ROOT / "docs" / file.src_uri: file.content_string for file in files.documentation_pages()}
+    pages = every_project_page(
+        {"project/CONTRIBUTING.md": (ROOT / "CONTRIBUTING.md").read_text()},
+        lambda: docs | {ROOT / "CONTRIBUTING.md": (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")},
+    )
+    pages |= dict(component_pages(Catalog.installed()))
+    pages |= dict(api_pages())
+    pages["reference/commands.md"] = command_page()
+    for path, content in pages.items():
+        files.append(File.generated(config, path, content=content))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Turn links to files outside docs/ into links to their pages."""
+    uri = page.file.src_uri
+    return markdown if uri.startswith(MADE) else rewritten(markdown, uri)
