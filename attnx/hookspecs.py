@@ -58,7 +58,7 @@ def attnx_drawings() -> list[Card]:
 
 @hookspec
 def attnx_adapters() -> list[Adapter]:
-    """List functions that make a task or a model of objects of other libraries, such as a DataFrame."""
+    """List functions that make a task, a model or an importance method of objects, such as a DataFrame."""
     raise AssertionError("a hook specification is never called")
 
 

@@ -13,11 +13,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 from pathlib import Path
+from unittest.mock import patch
 
+from .commands import attnx
 from .timing import Row
+
+Cell = tuple[str, str, str]  # model, projection, learning rate
 
 TASK = "sdc-text:train=1600,dev=100,test=800"
 TINY = "sdc-text:train=40,dev=10,test=10"
@@ -27,29 +31,26 @@ RATES = ("0.001", "0.005")
 METRICS = ("kendall", "comprehensiveness", "sufficiency")
 TOLERANCE = 0.02  # with other threads sums are rounded in another order, and training goes its own way
 
-IN_ONE_PROCESS = """
-import json, sys, torch, attnx
-torch.set_num_threads(2)
-task, cells, metrics = json.loads(sys.argv[1])
-for model, projection, rate in cells:
-    attnx.evaluate(task, model, projection=projection, metrics=metrics, progress=False, keep="values",
-                   training={"epochs": 10, "learning_rate": rate})
-"""
+THREADS = 2  # of the process that carries out all cells
 
 
 def rows(tiny: bool = False) -> list[Row]:
     """Seconds of a sweep and of its peers, and whether all found the same accuracies and means."""
     grid = [values[:1] if tiny else values for values in (MODELS, PROJECTIONS, RATES)]
-    cells, task = list(product(*grid)), TINY if tiny else TASK
+    cells: list[Cell] = list(product(*grid))
+    task = TINY if tiny else TASK
     with tempfile.TemporaryDirectory() as name:
         homes = {who: Path(name) / who for who in ("sweep", "process", "one by one")}
-        sweep = _timed(homes["sweep"], [("attnx", "sweep", *_asked(task, *grid), "--workers", "2")])
-        given = json.dumps([task, cells, METRICS])
-        process = _timed(homes["process"], [("-c", IN_ONE_PROCESS, given)])
-        one_by_one = _timed(
-            homes["one by one"],
-            [("attnx", "evaluate", "--keep", "values", *_asked(task, (m,), (p,), (r,))) for m, p, r in cells],
-        )
+        workers = ("--executor", "in-process") if tiny else ("--workers", "2")
+        sweep = _timed(lambda: attnx("sweep", *_asked(task, *grid), *workers, home=homes["sweep"], tiny=tiny))
+        process = _timed(lambda: _in_one_process(task, cells, homes["process"], tiny))
+
+        def evaluate_each() -> None:
+            for cell in cells:
+                asked = _asked(task, *((value,) for value in cell))
+                attnx("evaluate", "--keep", "values", *asked, home=homes["one by one"], tiny=tiny)
+
+        one_by_one = _timed(evaluate_each)
         found = {who: _found(home) for who, home in homes.items()}
     work = f"sweep of {len(cells)} cells"
     same = {who: _agree(found["sweep"], found[who], len(cells)) for who in ("process", "one by one")}
@@ -66,14 +67,42 @@ def _asked(task: str, models: Sequence[str], projections: Sequence[str], rates: 
     return asked + [text for rate in rates for text in ("--train", f"epochs=10,learning_rate={rate}")]
 
 
-def _timed(home: Path, commands: Sequence[tuple[str, ...]]) -> float:
+def _timed(work: Callable[[], object]) -> float:
     started = time.perf_counter()
-    for command in commands:
-        start = [sys.executable, *(["-m"] if command[0] == "attnx" else [])]
-        subprocess.run(
-            [*start, *command], env=os.environ | {"ATTNX_HOME": str(home)}, check=True, capture_output=True
-        )
+    work()
     return time.perf_counter() - started
+
+
+def _in_one_process(task: str, cells: Sequence[Cell], home: Path, tiny: bool) -> None:
+    """Carry out the cells one after the other, with two threads."""
+    if tiny:
+        with patch.dict(os.environ, {"ATTNX_HOME": str(home)}):
+            _carry_out(task, cells)
+        return
+    code = "import sys, json, torch; from benchmarks.sweeping import THREADS, _carry_out; "
+    code += "torch.set_num_threads(THREADS); _carry_out(*json.loads(sys.argv[1]))"
+    subprocess.run(
+        [sys.executable, "-c", code, json.dumps([task, cells])],
+        env={**os.environ, "ATTNX_HOME": str(home)},
+        check=True,
+        capture_output=True,
+    )
+
+
+def _carry_out(task: str, cells: Sequence[Cell]) -> None:
+    from attnx import evaluate
+
+    for model, projection, rate in cells:
+        training = {"epochs": 10, "learning_rate": float(rate)}
+        evaluate(
+            task,
+            model,
+            projection=projection,
+            metrics=METRICS,
+            training=training,
+            progress=False,
+            keep="values",
+        )
 
 
 def _found(home: Path) -> dict[str, list[float]]:

@@ -5,13 +5,11 @@ The commands do almost nothing: what is measured is what every run pays before a
 
 from __future__ import annotations
 
-import os
 import resource
-import subprocess
-import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from .commands import attnx
 from .timing import Row
 
 EVALUATE = "evaluate --task sdc-text --model bilstm --limit train=200,dev=50,test=20 --train epochs=1"
@@ -27,20 +25,20 @@ def rows(tiny: bool = False) -> list[Row]:
             if "{run}" in words:
                 (run,) = [path.name for path in (Path(home) / "runs").glob("[!.]*")]
                 words[words.index("{run}")] = run
-            seconds = min(_seconds(words, home) for _ in range(1 if tiny or command == EVALUATE else 3))
+            repeats = 1 if tiny or command == EVALUATE else 3
+            seconds = min(_seconds(words, Path(home), tiny) for _ in range(repeats))
             work = f"attnx {words[0]}, tiny: CPU / at most"
             measured.append(Row(work, seconds, most, 0.0 if tiny else 1.0, None))
     return measured
 
 
-def _seconds(arguments: list[str], home: str) -> float:
+def _seconds(arguments: list[str], home: Path, tiny: bool) -> float:
     """Seconds of CPU of the command and all that it starts."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(
-        [sys.executable, "-m", "attnx", *arguments],
-        check=True,
-        capture_output=True,
-        env={**os.environ, "ATTNX_HOME": home, "OMP_NUM_THREADS": "1"},
-    )
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    before = _used()
+    attnx(*arguments, home=home, tiny=tiny, settings={"OMP_NUM_THREADS": "1"})
+    return _used() - before
+
+
+def _used() -> float:
+    mine, of_children = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(used.ru_utime + used.ru_stime for used in (mine, of_children))

@@ -42,6 +42,8 @@ def evaluate(
     explanations: ImportancesLike = (),
     references: ImportancesLike = (),
     metrics: MetricsLike = (),
+    target: str = "predicted",
+    versus: str | None = None,
     training: TrainingLike | None = None,
     seeds: SeedsLike = (0,),
     limit: LimitLike | None = None,
@@ -74,6 +76,10 @@ def evaluate(
         references: importance methods to compare with, one or several; by default the metrics' usual ones.
         metrics: one or several; by default the standard set, which a verdict needs; "all" is every metric
             that applies, "none" measures only the quality of the model.
+        target: the class that is explained and whose output removal tests measure: its name, "predicted" for
+            the predicted class of each example, or "gold" for its label.
+        versus: the class that `target` is contrasted with: why `target` and not this one. Explanations and
+            removal tests are then about p(target) − p(versus).
         training: settings such as {"epochs": 20, "learning_rate": 0.01}.
         seeds: training seeds, e.g. [0, 1, 2], range(3) or "0-2"; use at least three, so that intervals
             include the differences between training runs.
@@ -110,6 +116,8 @@ def evaluate(
         explanations=asked.choices("importance", explanations),
         references=asked.choices("importance", references),
         metrics=asked.choices("metric", metrics),
+        target=target,
+        versus=versus,
         training=dict(training or {}),
         seeds=read_seeds(seeds),
         limit=Limit() if limit is None else Limit.parse(str(limit)),

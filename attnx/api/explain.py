@@ -103,11 +103,12 @@ def explain(
     `attnx.explain(pipeline, texts, "lime")`. Its classes are called "0", "1", ... if it does not name them.
     Any other model is given with its task, and trained first if no weights are stored.
 
-    With `versus` the scores explain a contrast, why `target` and not `versus`: s(target) − s(versus), where
-    s(c) are the scores of a method for class c. These are exactly the scores of p(target) − p(versus), or of
-    the difference of the two logits for a method with of=logit, because only methods that are linear in the
-    output are accepted: gradients with their sign, integrated gradients, LIME, SHAP, ablation and signed
-    leave-one-out. Attention has no class, so it cannot explain a contrast.
+    With `versus` the scores explain a contrast, why `target` and not `versus`. A method that is linear in the
+    output (integrated gradients, LIME, SHAP, ablation, ...) gives s(target) − s(versus), where s(c) are its
+    scores for class c: exactly its scores for p(target) − p(versus), or for the difference of the two logits
+    with of=logit. Any other method that reads the class (the size of a gradient, normalised leave-one-out)
+    explains q = (1 + p(target) − p(versus)) / 2, which is p(target) if there are only two classes; metrics
+    test that output too. Attention has no class: its scores are the same, and the result says so.
 
     Args:
         model: a stored run (its name, the first characters of it, its folder, a report, or what `attnx.load`
@@ -118,7 +119,8 @@ def explain(
             methods of the run.
         example: the id of an example of the task, or a list of ids, instead of texts.
         query: the question about the text, for tasks that have one; for several texts one for all, or a list.
-        target: the class that is explained: its name, "predicted", or "all" for every class.
+        target: the class that is explained: its name, "predicted", "gold" for the label of an example, or
+            "all" for every class.
         versus: the class that `target` is contrasted with.
         metrics: metrics of each text, such as "comprehensiveness"; "all" is every metric of single texts that
             applies. Each value comes with the mean over ten sets of random scores.
@@ -138,8 +140,7 @@ def explain(
 
     Raises:
         UsageError: the model is missing or unknown, or is a run that `task` and the like would change; texts
-            and examples are both given or both missing; a name is unknown; or a method cannot explain the
-            contrast.
+            and examples are both given or both missing; or a name is unknown.
         PluginError: a component fails or breaks its contract.
         DataError: the data of the task is missing or unusable.
     """

@@ -26,11 +26,13 @@ from .options import (
     Sample,
     Scheduler,
     Seeds,
+    Target,
     Task,
     TlsCa,
     TlsCert,
     TlsKey,
     Train,
+    Versus,
 )
 from .plugin_output import prints_aside
 
@@ -42,6 +44,8 @@ def evaluate(
     explanation: Explanations = None,
     reference: References = None,
     metric: Metrics = None,
+    target: Target = None,
+    versus: Versus = None,
     seeds: Seeds = None,
     limit: Limit = None,
     train: Train = None,
@@ -96,19 +100,26 @@ def evaluate(
       attnx evaluate --task sdc-2d --model fcam-mlp --projection sparsegen:lam=0.5 --seeds 0,1,2
 
       attnx evaluate --task sdc-error-mode-1 --metric focus --seeds 0-9 --json
+
+      attnx evaluate --task rotten-tomatoes --explanation lime --target negative
     """
     from ..api.evaluate import evaluate_spec
+    from ..api.own_methods import methods_given
+    from ..request.arguments import Arguments
     from ..request.parsing import read_request
     from ..run.workers.dask_cluster import Trust
     from ..run.workers.executors import choose_run_workers
 
+    own = Arguments(installed_catalog())
     asked = {
         "task": task,
         "model": model,
         "projection": projection,
-        "explanations": explanation,
+        "explanations": own.choices("importance", methods_given(explanation)),
         "references": reference,
         "metrics": metric,
+        "target": target,
+        "versus": versus,
         "seeds": seeds,
         "limit": limit,
         "training": train,
@@ -119,11 +130,12 @@ def evaluate(
 
     for text in require or ():  # refused before any training
         Requirement.parse(text)
-    request = read_request({key: value for key, value in asked.items() if value not in (None, [])}, spec)
+    request = read_request({key: value for key, value in asked.items() if value not in (None, [], ())}, spec)
     try:
         outcome = prints_aside(evaluate_spec)(
             request,
-            installed_catalog(),
+            own.catalog,
+            own.objects,
             data_dir=data_dir,
             out=out,
             fresh=fresh,
@@ -137,9 +149,16 @@ def evaluate(
         raise
     _show(outcome.report, json)
     if not json:
-        state = "report (stored before, nothing computed)" if outcome.stored else "report"
-        print(f"{state}: {outcome.folder}/report.html", file=sys.stderr)
+        _say_where(outcome.folder, stored=outcome.stored)
     outcome.report.require(*(require or ()))
+
+
+def _say_where(folder: Path | None, *, stored: bool) -> None:
+    if folder is None:
+        print("not saved: a function of your own has no stable name; to save it, give --out", file=sys.stderr)
+        return
+    state = "report (stored before, nothing computed)" if stored else "report"
+    print(f"{state}: {folder}/report.html", file=sys.stderr)
 
 
 def _show(report: Any, json: bool) -> None:

@@ -10,7 +10,7 @@ from ..disk import write_file
 from ..errors import UsageError
 from .completion import names_of
 from .global_options import installed_catalog
-from .options import DataDir, Device, Limit, Model, Out, Projection, Train
+from .options import DataDir, Device, Limit, Model, Out, Projection, Train, Versus
 from .plugin_output import prints_aside
 
 
@@ -38,18 +38,19 @@ def explain(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Importance method (repeatable).  [default: attention and the methods of the run]",
+            help="Importance method, or FILE.py:FUNCTION of your own (repeatable).  "
+            "[default: attention and the methods of the run]",
             autocompletion=names_of("importance"),
         ),
     ] = None,
     target: Annotated[
         str,
-        typer.Option(metavar="CLASS|predicted|all", help="Class to explain: its name, or all classes."),
+        typer.Option(
+            metavar="CLASS|predicted|gold|all",
+            help="Class to explain: its name, the predicted one, the label of an --example, or all classes.",
+        ),
     ] = "predicted",
-    versus: Annotated[
-        str | None,
-        typer.Option(metavar="CLASS", help="Explain why the class of --target and not this one."),
-    ] = None,
+    versus: Versus = None,
     metric: Annotated[
         list[str] | None,
         typer.Option(
@@ -100,6 +101,7 @@ def explain(
       echo "a witty film" | attnx explain --task rotten-tomatoes --model bilstm-add
     """
     from ..api.explain import explained_model
+    from ..api.own_methods import methods_given
     from ..request.parsing import read_request
 
     asked: dict[str, Any] = {
@@ -124,7 +126,7 @@ def explain(
         texts = [_standard_input()]
     found = prints_aside(loaded.explain)(
         _one_or_several(texts),
-        method or (),
+        methods_given(method),
         example=_one_or_several(example),
         query=query,
         target=target,

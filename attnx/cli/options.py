@@ -67,7 +67,7 @@ Explanations = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME",
-        help="Importance method to test (repeatable).  "
+        help="Importance method to test, or FILE.py:FUNCTION of your own (repeatable).  "
         f"[default: the first available of {registry_default('explanations')}]",
         autocompletion=names_of("importance"),
     ),
@@ -87,6 +87,17 @@ Metrics = Annotated[
         help="Metric (repeatable); 'all' that apply, or 'none'.  [default: the standard set]",
         autocompletion=names_of("metric"),
     ),
+]
+Target = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CLASS|predicted|gold",
+        help="Class to explain: its name, the predicted one, or the label.  [default: predicted]",
+    ),
+]
+Versus = Annotated[
+    str | None,
+    typer.Option(metavar="CLASS", help="Explain why the class of --target and not this one."),
 ]
 Sample = Annotated[
     str | None,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .ranking import ranked, settled
     from .score_shares import shares
     from .scorers import Scorer, make_scorer
+    from .shuffled_parameters import shuffled_copy
     from .tiles import put_together
 
 _MODULES = {
@@ -43,6 +44,7 @@ _MODULES = {
     "formulas.point_gradients": ("gradients_at",),
     "formulas.products": ("product", "fast_linear"),
     "formulas.tiles": ("put_together",),
+    "formulas.shuffled_parameters": ("shuffled_copy",),
 }
 
 __all__ = [  # noqa: RUF022 - grouped as an author looks for them
@@ -74,6 +76,7 @@ __all__ = [  # noqa: RUF022 - grouped as an author looks for them
     "similar_lengths",
     "equal_lengths",
     "put_together",
+    "shuffled_copy",
 ]
 
 __getattr__ = import_late(__name__, _MODULES)

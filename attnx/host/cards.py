@@ -21,6 +21,7 @@ CAPABILITIES: Final = {
     "features": "units that are feature vectors",
     "words": "units that are words",
     "rationale": "known important units (a rationale) for every example",
+    "pairs": "pairs of texts that differ only in the words that decide",
     "query": "a query with every example",
     "own-classes": "a model that knows the names of its classes",
     "raw-text": "a model that reads texts as their files have them",
@@ -70,14 +71,14 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Adapter:
-    """A function that makes a task or a model of objects of another library.
+    """A function that makes a task, a model or an importance method of objects of another library.
 
     `accepts` lists their types as "module:Class", base classes included, so that nothing is imported to find
     an adapter. `target` and `options` are "module:name" paths; the function is called with the object and, if
     the adapter takes options, with these.
     """
 
-    kind: Literal["task", "model"]
+    kind: Literal["task", "model", "importance"]
     accepts: tuple[str, ...]
     target: str
     options: str = ""
@@ -128,12 +129,33 @@ class Component:
         return bool(self._declared("joint", False))
 
     @property
+    def family(self) -> str:
+        """What a metric tests."""
+        return str(self._declared("family", ""))
+
+    @property
     def dataset(self) -> str:
         """The dataset of the registry that a task reads."""
         found = self._declared("dataset", "")
         if not isinstance(found, str):
             raise self._refusal("dataset", f"must be a string, not {found!r}.")
         return found
+
+    @property
+    def cost(self) -> str:
+        """What using it costs, in words."""
+        return str(self._declared("cost", ""))
+
+    @property
+    def cannot(self) -> str:
+        """What its results cannot tell, in words."""
+        return str(self._declared("cannot", ""))
+
+    def measures(self) -> tuple[tuple[str, str, tuple[float, float]], ...]:
+        """Name, direction and bounds of a metric's measures, as far as they are literals."""
+        from .declarations import read_measures
+
+        return read_measures(self.card.target) if self.kind == "metric" else ()
 
     @property
     def demanding(self) -> bool:

@@ -1,4 +1,4 @@
-"""From an object of another library, such as a DataFrame or a pipeline, to a task or a model."""
+"""From an object of another library, such as a DataFrame or a function, to a component."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .spec import validate_options
 
 
 def adapted(catalog: Catalog, kind: Kind, thing: object, options: Mapping[str, Any]) -> Given | None:
-    """Make a task or a model of an object that a plugin has an adapter for; None if no plugin has one.
+    """Make a component of an object that a plugin has an adapter for; None if no plugin has one.
 
     Raises:
         PluginError: two plugins have an adapter for it, or its adapter fails.

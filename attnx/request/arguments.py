@@ -38,7 +38,7 @@ class Arguments:
         options: dict[str, Any] | Options | None = None
         if _is_class_with_options(thing):
             thing, options = thing
-        elif kind in ("task", "model"):
+        elif kind in ("task", "model", "importance"):
             adapter_options: dict[str, Any] = {}
             held: object = thing
             if _is_object_with_options(thing):

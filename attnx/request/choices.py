@@ -10,6 +10,7 @@ from .plan import Part
 from .spec import Choice, RunSpec
 
 ALL, NONE = "all", "none"  # names that stand for a set of metrics
+OF_THE_EXAMPLE = ("predicted", "gold")  # targets that are the example's own class
 
 Find = Callable[[Choice], Part]
 
@@ -36,9 +37,15 @@ def choose_metrics(spec: RunSpec, catalog: Catalog, provided: Set[str], find: Fi
         if component.name not in known and (spec.metrics or component.card.plain)
     ]
     found = [find(Choice(name=component.name)) for component in wanted if not component.demanding]
+    found = [part for part in found if fits_explained_class(part, spec)]
     comparable = spec.references or applicable_references(found, catalog, provided)
     given = {*provided, "reference"} if comparable else provided
     return (*named, *(part for part in found if given >= {*part.needs}))
+
+
+def fits_explained_class(metric: Part, spec: RunSpec) -> bool:
+    """Whether a metric can test explanations of this class: marked units are about the label alone."""
+    return spec.target in OF_THE_EXAMPLE or metric.family != "ground-truth"
 
 
 def choose_references(

@@ -42,6 +42,14 @@ def unused_reference(reference: Part, catalog: Catalog) -> UsageError:
     )
 
 
+def marked_for_the_label(metric: Part, target: str) -> UsageError:
+    """A metric compares with units that are known to matter for the label, and another class is explained."""
+    return UsageError(
+        f"Metric '{metric.label}' compares with units that are known to matter for the label of each "
+        f"example, so it cannot test explanations of '{target}'. Use --target gold, or leave the metric out."
+    )
+
+
 def no_recommended_model(task: Part) -> UsageError:
     """No model is named, and the task recommends none."""
     return UsageError(f"Task '{task.label}' recommends no model. Name one with --model.")
@@ -81,6 +89,14 @@ def asked_twice(what: str, label: str) -> UsageError:
 def broken_composition(model: str, reason: Exception) -> PluginError:
     """A named model of the registry does not fit its component."""
     return PluginError(f"The registry entry of the named model '{model}' is wrong: {reason}")
+
+
+def wraps_no_words(part: Part, inner: Part) -> UsageError:
+    """A task is made from another whose units are not words."""
+    return UsageError(
+        f"Task '{part.choice.name}' is made from texts, and task '{inner.label}' is not made of words. Give "
+        "a task of texts, e.g. csv:file=PATH."
+    )
 
 
 def _in_words(need: str) -> str:

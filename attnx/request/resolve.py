@@ -14,7 +14,15 @@ from ..host.cards import Component, Kind
 from ..host.catalog import Catalog
 from ..registry.schema import Composition
 from . import refusals
-from .choices import ALL, NONE, applicable_references, choose_metrics, choose_references, only_quality
+from .choices import (
+    ALL,
+    NONE,
+    applicable_references,
+    choose_metrics,
+    choose_references,
+    fits_explained_class,
+    only_quality,
+)
 from .objects import Objects, given_part
 from .plan import Part, Plan, Tests
 from .spec import Choice, Options, RunSpec, Training, validate_options
@@ -103,7 +111,20 @@ class _Finder:
         given = self.objects.get((kind, choice.name))
         if given is not None:
             return given_part(kind, choice.name, given.thing, given.options)
-        return _part(self.catalog.find(kind, choice.name), choice)
+        part = _part(self.catalog.find(kind, choice.name), choice)
+        return self._wrapping(part) if part.options.wraps else part
+
+    def _wrapping(self, part: Part) -> Part:
+        """A task that is made from another, with what that one needs and provides."""
+        inner = self.part("task", Choice.parse(getattr(part.options, part.options.wraps)))
+        if "words" not in inner.provides:
+            raise refusals.wraps_no_words(part, inner)
+        return replace(
+            part,
+            needs=tuple(dict.fromkeys((*part.needs, *inner.needs))),
+            provides=tuple(dict.fromkeys((*part.provides, *inner.provides))),
+            inner=inner,
+        )
 
     def model(self, spec: RunSpec, task: Part) -> tuple[Part, Part | None, Training]:
         """The model with its projection and training; what the user gives replaces defaults."""
@@ -144,6 +165,9 @@ class _Finder:
         )
         provided = {*task.provides, *model.provides}
         metrics = choose_metrics(spec, catalog, provided, lambda choice: self.part("metric", choice))
+        for metric in metrics:
+            if not fits_explained_class(metric, spec):
+                raise refusals.marked_for_the_label(metric, spec.target)
         references = tuple(
             self.part("importance", choice) for choice in choose_references(spec, metrics, catalog, provided)
         )

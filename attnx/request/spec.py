@@ -30,6 +30,8 @@ class Options(BaseModel):
 
     # Options of a model that only choose what is read from it; training does not depend on them.
     reading: ClassVar[tuple[str, ...]] = ()
+    # The option of a task that names another task, from which it is made.
+    wraps: ClassVar[str] = ""
 
     @property
     def also_needs(self) -> tuple[str, ...]:
@@ -141,6 +143,8 @@ class RunSpec(Options):
     explanations: tuple[ChoiceField, ...] = ()  # empty: the first default that the model supports
     references: tuple[ChoiceField, ...] = ()
     metrics: tuple[ChoiceField, ...] = ()  # empty: the standard set; "all" and "none" are allowed
+    target: str = "predicted"  # the class that is explained: its name, "predicted" or "gold"
+    versus: str | None = None  # the class that it is contrasted with
     training: dict[str, Any] = Field(default_factory=dict)
     seeds: Annotated[tuple[Annotated[int, Field(ge=0, lt=2**32)], ...], Field(min_length=1)] = (0,)
     limit: Limit = Limit()

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .explanation import ClassScores, Explanation, Explanations, MetricValue, RemovedUnit
     from .judgement.records import Clause, FamilyEvidence, Ranked, RemovalShare, SignTest, Verdict, VerdictRow
     from .observations import Epoch, TrainingRecord
+    from .planting.report import PlantedExample, PlantedReport, PlantedTrigger, Recovery, TriggerCheck
     from .provenance import ComponentUsed, PluginUsed, Provenance, SampleUsed
     from .report import Curve, MethodCost, Quality, Report, Summary
     from .reproduction import ClaimFound, ColumnShown, Compared, Measured, Reproduction, SkippedRows
@@ -48,6 +49,13 @@ _MODULES = {
     "request.cell_choices": ("CellChoices",),
     "results.sweep": ("SweepReport", "SweepRow", "Value", "UnfinishedCell"),
     "results.audit": ("AuditReport", "AuditRow", "AuditedModel", "Noticed"),
+    "results.planting.report": (
+        "PlantedReport",
+        "Recovery",
+        "TriggerCheck",
+        "PlantedTrigger",
+        "PlantedExample",
+    ),
     "results.reproduction": (
         "Reproduction",
         "Measured",
@@ -99,6 +107,11 @@ __all__ = [  # noqa: RUF022 - grouped by what holds them
     "AuditRow",
     "AuditedModel",
     "Noticed",
+    "PlantedReport",
+    "Recovery",
+    "TriggerCheck",
+    "PlantedTrigger",
+    "PlantedExample",
     "Reproduction",
     "Measured",
     "Compared",

@@ -10,6 +10,7 @@ CautionKind = Literal[
     "notice",
     "not-better-than-constant",
     "no-attention",
+    "explained-class",
     "untrained",
     "same-model",
     "not-retrained",

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..types import DrawingData, TaskData
 from .examples import Array, ExampleColumn, Examples, Scores
+from .judgement.removal_test import removal_tests
 from .observations import Measurement, SeedResult, StoredScores
 from .pictures import pictures_of
 
@@ -27,6 +28,7 @@ def gather(
     kept = [result.observation.kept for result in results]
     scored = [one for one in kept if one is not None]
     examples = data.test if scored else ()
+    tests = removal_tests(results)
     return Examples(
         label_names=data.label_names,
         seeds=tuple(result.seed for result in results),
@@ -50,6 +52,8 @@ def gather(
             name: np.stack([one.without_top[name] for one in scored])
             for name in (scored[0].without_top if scored else ())
         },
+        gains={name: tests[0].gain(name) for name in tests[0].columns} if tests else {},
+        best_gain=tests[0].range if tests else None,
         pictures=pictures_of(data) if scored else {},
         drawn=drawn,
     )

@@ -102,6 +102,8 @@ class Examples(Sequence[StoredExample]):
     lengths: Array  # [N] units with a score
     scores: Mapping[str, Scores] = field(default_factory=dict)
     without_top: Mapping[str, Array] = field(default_factory=dict)  # [S, N] each, NaN where undefined
+    gains: Mapping[str, Array] = field(default_factory=dict)  # [S, N] over random in the deciding test
+    best_gain: Array | None = None  # [S, N] that of the best order found; None if nothing was ranked
     pictures: Mapping[int, bytes] = field(default_factory=dict)  # by row: a PNG, of examples that have one
     drawn: Mapping[str, Mapping[str, DrawingData]] = field(
         default_factory=dict

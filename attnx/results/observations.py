@@ -101,6 +101,7 @@ class Traits:
 
     signed: bool  # some are negative
     constant: float  # share of the examples in which all units have the same
+    declares_signs: bool  # the method says that negative scores speak against the class
 
 
 @dataclass(frozen=True, slots=True)

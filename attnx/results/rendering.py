@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .audit import AuditReport
 from .comparison import Comparison
 from .explanation import Explanation, Explanations
+from .planting.report import PlantedReport
 from .report import Report
 from .reproduction import Reproduction
 from .result import Result
@@ -55,6 +56,10 @@ def _printer(result: Result) -> Callable[[Any, Any], None]:
             from ..views.terminal.audit import print_audit
 
             return print_audit
+        case PlantedReport():
+            from ..views.terminal.planted import print_planted
+
+            return print_planted
         case Explanation():
             from ..views.terminal.explanation import print_explanation
 
@@ -85,6 +90,10 @@ def markdown_of(result: Result) -> str:
             return markdown_section(result)
         case AuditReport():
             return markdown.audit_page(result)
+        case PlantedReport():
+            from ..views.markdown_planted import planted_page
+
+            return planted_page(result)
         case Explanation():
             from ..views.markdown_explanation import explanation_page
 
@@ -123,6 +132,10 @@ def page_of(result: Result, catalog: Catalog | None = None, links: Mapping[str, 
             from ..views.page.audit import audit_page
 
             return audit_page(result)
+        case PlantedReport():
+            from ..views.page.planted import planted_page
+
+            return planted_page(result)
         case Explanation():
             from ..views.page.explanation import page
 
@@ -173,6 +186,10 @@ def figures_of(result: Result, catalog: Catalog | None = None) -> list[ReportFig
             from ..views.figures.heat_maps import heat_maps
 
             return heat_maps(result)
+        case PlantedReport():
+            from ..views.figures.planted import planted_figures
+
+            return planted_figures(result)
         case Reproduction():
             from ..views.page.reproduction import figures
 

@@ -70,8 +70,10 @@ class Summary(Record):
 class Curve(Record):
     """A line in a figure, for one seed."""
 
-    kind: Literal["metric", "training"]  # drawn by a metric, or followed on dev over the epochs of training
-    name: str  # what the line shows; of a training curve the measure
+    # Drawn by a metric; followed on dev over the epochs of training; or of the removal test, by how many
+    # units are removed or kept: of every ranked explanation, of random orders, and of the best order found.
+    kind: Literal["metric", "training", "removal"]
+    name: str  # what the line shows; of a training curve the measure, of the removal test the question
     metric: str  # "training" for the accuracy and the loss on dev
     explanation: str | None
     reference: str | None

@@ -11,6 +11,7 @@ import numpy as np
 from ..formulas.classification import macro_f1, roc_auc
 from ..types import Axis, TaskData
 from .judgement.constant_answer import most_frequent_label
+from .judgement.removal_curves import removal_curves
 from .observations import Key, Measurement, SeedResult
 from .report import Curve, MethodCost, Quality, Summary
 from .statistics import mean_over_seeds, summarise
@@ -136,7 +137,8 @@ def curves(results: Sequence[SeedResult], explanations: Sequence[str], own: str)
         if m.explanation in (None, *explanations)
         for axis, line in m.curves
     ]
-    return (*drawn, *(curve for result in results for curve in _course(result, own)))
+    courses = (curve for result in results for curve in _course(result, own))
+    return (*drawn, *removal_curves(results), *courses)
 
 
 def _metric_curve(seed: int, m: Measurement, axis: Axis, line: Array) -> Curve:

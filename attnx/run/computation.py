@@ -13,7 +13,7 @@ from ..request.keep_levels import Keep
 from ..request.plan import Plan
 from ..results.caution import Caution
 from ..results.example_collection import gather
-from ..results.judgement.cautions import cautions, no_attention, notices_of
+from ..results.judgement.cautions import cautions, explained_output, no_attention, notices_of
 from ..results.judgement.constant_answer import useless_model
 from ..results.judgement.families import evidence_by_family
 from ..results.judgement.predicates import UNCHANGED
@@ -30,6 +30,7 @@ from .data_cache import data_cache
 from .device import choose_device, environment
 from .device_memory import fitting
 from .disk_space import check_run_space
+from .explained_classes import explained_class
 from .global_state import import_components, standard_state
 from .measuring.attribution import Named
 from .measuring.drawing_data import collect_drawing_data
@@ -78,6 +79,7 @@ def compute_report(
     clock = _Clock()
     with clock("data"), errors_of(plan.task.title):
         data = data_cache.load(plan, source)
+    explained = explained_class(plan.spec.target, plan.spec.versus, data.label_names)
     tests = plan.tests.map(Named.of)
     tested = (*tests.explanations, *tests.references, *tests.alternatives)
     for named in tested:
@@ -109,8 +111,10 @@ def compute_report(
         if nameable and plan.names_weights:
             names[seed] = models.name(plan, seed)
         with clock("measuring"), errors_of(plan.model.title):
-            split = Split(model, data.test, device, donors_of(data))
-            kept = with_kept_scores(tests, plan, data, weights=hashes[seed], seed=seed, device=device)
+            split = Split(model, data.test, device, donors_of(data), explained)
+            kept = tests
+            if reuse and explained.versus is None:  # outputs of a contrast are not those of the model
+                kept = with_kept_scores(tests, plan, data, weights=hashes[seed], seed=seed, device=device)
             check_classes(model, split, data.label_names, plan.model.title)
             if not results:  # all seeds have models of the same size, and are measured on the same sample
                 rows = draw_sample(tests, data.test, plan.spec.sample, units_at_once(model))
@@ -118,7 +122,7 @@ def compute_report(
             observation = observe_with_sample(
                 model,
                 split,
-                kept if reuse else tests,
+                kept,
                 rows,
                 seed=seed,
                 progress=progress,
@@ -186,6 +190,7 @@ def compute_report(
         costs=cost,
         warnings=(
             *_without_attention(plan),
+            *explained_output(plan.spec, about.classless, found),
             *notices_of("data", data.notices),
             *notices_of(
                 "model", cast("NoticedModel", model).notices if "notices" in plan.model.provides else ()

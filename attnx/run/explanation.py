@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from ..formulas.erasure import Known, remembering
+from ..formulas.erasure import remembering
 from ..progress import Progress
 from ..protocols import Model
 from ..request.plan import Tests
 from ..results.explanation import TOP, ClassScores, Explanation, MetricValue, RemovedUnit
-from ..types import Corpus, Example, Importance, Trace
+from ..types import Corpus, Example, ExplainedClass, Trace
 from .evaluation_mode import evaluating
-from .explained_classes import ExplainedClass
 from .global_state import standard_state
 from .measuring.attribution import Named, trace_of
 from .measuring.batch_answers import Pairing, answers_of_batch
-from .measuring.measurement import pairings, scores_of
+from .measuring.explained_scores import Seen, explained_scores
+from .measuring.measurement import pairings
 from .measuring.output_checks import check_trace
 from .measuring.score_keeper import by_unit, probabilities_without
 from .measuring.splits import Split, batches
@@ -69,11 +69,8 @@ def explain_examples(
         for rows, batch in batches(split):
             trace = trace_of(model, batch)
             check_trace(trace, model.provides, texts.model_title)
-            with remembering(model, batch) as deletions:
-                computed = [
-                    _compute(model, trace, tests, wanted, deletions, corpus, seed) for wanted in classes
-                ]
-                assembled = _assemble(model, trace, texts, tests, classes, computed, rows, seed)
+            computed = [_compute(model, trace, tests, wanted, corpus, seed) for wanted in classes]
+            assembled = _assemble(model, trace, texts, tests, classes, computed, rows, seed)
             found |= zip(rows.tolist(), assembled, strict=True)
             step(len(rows))
     return [found[row] for row in range(len(split))]
@@ -84,28 +81,21 @@ def _compute(
     trace: Trace,
     tests: Tests[Named],
     wanted: ExplainedClass,
-    deletions: Known,
     corpus: Corpus,
     seed: int,
 ) -> _OfClass:
-    target = wanted.of(trace)
-    importances = {named.label: scores_of(named, model, trace, target, seed) for named in tests.methods}
-    if wanted.versus is not None:
-        against = torch.full_like(target, wanted.versus)
+    seen = Seen.of(model, trace, wanted)
+    with remembering(seen.model, trace.batch) as deletions:
         importances = {
-            named.label: _minus(importances[named.label], scores_of(named, model, trace, against, seed))
-            for named in tests.methods
+            named.label: explained_scores(named, model, trace, seen, wanted, seed) for named in tests.methods
         }
-    deletions.recalls = True  # from here on outputs are not computed twice, as in an evaluation
-    pairs = pairings(tests)
-    answered = answers_of_batch(pairs, model, trace, seed, importances, corpus)
-    answers = [(pair, values) for pair, ((values, *_), _) in zip(pairs, answered, strict=True)]
+        deletions.recalls = True  # from here on outputs are not computed twice, as in an evaluation
+        pairs = pairings(tests)
+        methods = {named.label: named for named in tests.methods}
+        answered = answers_of_batch(pairs, model, trace, seen, seed, importances, corpus, methods)
+        answers = [(pair, values) for pair, ((values, *_), _) in zip(pairs, answered, strict=True)]
     scores = {named.label: by_unit(importances[named.label].values, trace.batch) for named in tests.methods}
-    return _OfClass(target, scores, tuple(answers))
-
-
-def _minus(importance: Importance, other: Importance) -> Importance:
-    return replace(importance, values=importance.values - other.values)
+    return _OfClass(wanted.of(trace), scores, tuple(answers))
 
 
 def _assemble(

@@ -37,19 +37,6 @@ def choose_tests(
     return replace(made, metrics=_of_single_texts(made.metrics, any(one.name == ALL for one in measured)))
 
 
-def linear_methods(plan: Plan, catalog: Catalog) -> list[str]:
-    """The installed methods that can explain a contrast of two classes of this model, with their defaults."""
-    provided = {*plan.task.provides, *plan.model.provides}
-    fitting = [
-        component
-        for component in catalog.of_kind("importance")
-        if not component.demanding and provided.issuperset(component.needs)
-    ]
-    parts = [find_part(catalog, "importance", Choice(name=component.name)) for component in fitting]
-    usable = [part for part in parts if provided.issuperset(part.needs)]
-    return [part.label for part in usable if part.make().target_use == "linear"]
-
-
 def _usual_methods(plan: Plan, report: Report | None, catalog: Catalog) -> tuple[Choice, ...]:
     own = [plan.own] if plan.own and "attention" in plan.model.provides else []
     installed: list[str] = []

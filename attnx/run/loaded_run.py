@@ -28,7 +28,7 @@ from .device import choose_device
 from .evaluation_mode import evaluating
 from .explained_classes import PREDICTED, explained_classes
 from .explanation import ExplainedTexts, explain_examples
-from .explanation_tests import choose_tests, linear_methods
+from .explanation_tests import choose_tests
 from .given_texts import UnlabelledTexts, examples_of, find_example, unknown_words
 from .measuring.attribution import trace_of
 from .measuring.measurement import check_classes
@@ -160,10 +160,6 @@ class Run:
             raise UsageError("Give a text to explain, or the id of an example (--example ID), and not both.")
         plan = self._plan()
         tests = choose_tests(plan, methods, metrics, self.report, self.catalog, self.objects)
-        if versus is not None and tests.metrics:
-            raise UsageError(
-                "Metrics test the output of one class, not a contrast: leave out versus or metrics."
-            )
         one = isinstance(texts if example is None else example, str)
         explained = self._explained(texts, example, query)
         for named in (*tests.explanations, *tests.references):
@@ -184,9 +180,7 @@ class Run:
                     model_title=plan.model.title,
                 ),
                 tests,
-                explained_classes(
-                    target, versus, names, tests.explanations, lambda: linear_methods(plan, self.catalog)
-                ),
+                explained_classes(target, versus, names, labelled=texts is None),
                 seed=plan.spec.seeds[0] if seed is None else seed,
                 progress=self.progress,
             )

@@ -26,8 +26,16 @@ def library_versions(modules: Iterable[str]) -> dict[str, str]:
     installed = _distributions()
     found: dict[str, str] = {}
     for one in (one for package in names for one in installed.get(package, ())):
-        found.setdefault(one.metadata["Name"], one.version)  # of two with one name, the first is imported
+        name, version = _name_and_version(one)
+        found.setdefault(name, version)  # of two with one name, the first is imported
     return found
+
+
+@cache
+def _name_and_version(distribution: Distribution) -> tuple[str, str]:
+    """As its metadata says, which `Distribution.version` would read a second time."""
+    metadata = distribution.metadata
+    return metadata["Name"], metadata["Version"]
 
 
 def modules_behind(roots: Iterable[str], rooms: Iterable[str] = ()) -> dict[str, Path]:

@@ -44,6 +44,7 @@ def write_examples(examples: Examples, folder: Path) -> None:
         "columns": [asdict(column) for column in examples.columns],
         "methods": list(examples.scores),
         "without_top": list(examples.without_top),
+        "gains": list(examples.gains),
         "drawn": {
             name: {key: None if isinstance(part, np.ndarray) else part for key, part in kept.items()}
             for name, kept in examples.drawn.items()
@@ -61,6 +62,10 @@ def write_examples(examples: Examples, folder: Path) -> None:
         numbers[f"largest.{number}"] = scores.largest.astype(np.float64)
     for number, values in enumerate(examples.without_top.values()):
         numbers[f"without_top.{number}"] = values.astype(np.float64)
+    for number, values in enumerate(examples.gains.values()):
+        numbers[f"gains.{number}"] = values.astype(np.float64)
+    if examples.best_gain is not None:
+        numbers["best_gain"] = examples.best_gain.astype(np.float64)
     if examples.pictures:
         numbers["pictures.rows"] = np.array(list(examples.pictures), np.int32)
         numbers["pictures.sizes"] = np.array([len(file) for file in examples.pictures.values()], np.int32)
@@ -135,6 +140,8 @@ def _examples(about: dict[str, Any], numbers: dict[str, Array], texts: list[dict
         without_top={
             name: numbers[f"without_top.{number}"] for number, name in enumerate(about["without_top"])
         },
+        gains={name: numbers[f"gains.{number}"] for number, name in enumerate(about.get("gains", []))},
+        best_gain=numbers.get("best_gain"),
         pictures=_pictures(numbers),
         drawn={
             name: {

@@ -29,14 +29,15 @@ INSTRUCTION_VARIABLES = ("DNNL_MAX_CPU_ISA", "MKL_CBWR", "MKL_ENABLE_INSTRUCTION
 
 def run_name(plan: Plan, source: Source, device: torch.device) -> str:
     """The name of a run."""
-    dataset = plan.task.component.dataset if plan.task.component else ""
+    read = [part.component.dataset for part in plan.task.with_inner if part.component]
+    datasets = [_dataset(name, source) for name in read if name]
     return digest(
         plan.spec.canonical(),
         canonical_json([*(part.label for part in plan.parts), plan.own, plan.chance]),  # as rows are called
         _codes(plan.parts),
         canonical_json(library_versions(_modules(plan.parts))),
         _machine(device),
-        canonical_json(_dataset(dataset, source) if dataset else None),
+        canonical_json(datasets),
         canonical_json(_named_in_options(plan.parts, source)),
         canonical_json(dict(plan.inversions)),  # what the audit says decides which rows do
     )
@@ -83,7 +84,7 @@ def states_name(model: type, settings: str, device: torch.device) -> str:
     return digest(
         f"{model.__module__}.{model.__qualname__}",
         settings,
-        canonical_json({name: code_hash(name) for name in ("attnx", package)}),
+        canonical_json({"attnx": _core_code(), package: code_hash(package)}),
         canonical_json(library_versions([model.__module__])),
         _machine(device),
     )
@@ -135,7 +136,13 @@ def plugins_used(parts: Sequence[Part]) -> tuple[PluginUsed, ...]:
 
 def _codes(parts: Sequence[Part]) -> str:
     """The code of the core and of every plugin behind these parts."""
-    return canonical_json({"attnx": code_hash("attnx")} | {u.plugin: u.code for u in plugins_used(parts)})
+    return canonical_json({"attnx": _core_code()} | {u.plugin: u.code for u in plugins_used(parts)})
+
+
+@cache
+def _core_code() -> str:
+    """The code of the core, which this process has imported: what is edited meanwhile does not run."""
+    return code_hash("attnx")
 
 
 def _dataset(name: str, source: Source) -> list[Any]:

@@ -7,6 +7,7 @@ coordinate and classifies by the second, all linear, so every quantity has a clo
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -24,6 +25,8 @@ WORDS = ("<unknown>", "one", "two", "three", "four", "five")
 def toy_data() -> TaskData:
     """Make a task of a few examples of different lengths, the last one without a rationale.
 
+    The others have a partner: the same text with another word in the place of the marked one.
+
     Returns:
         The same six examples in all three splits.
     """
@@ -35,16 +38,21 @@ def toy_data() -> TaskData:
         ("five", "four", "two"),
         ("one", "two", "five", "four", "three", "one"),
     ]
-    examples = tuple(
-        Example(
-            id=f"toy-{i}",
-            units=units,
-            label=i % 2,
-            rationale=None if i == 5 else tuple(j == i % len(units) for j in range(len(units))),
-        )
-        for i, units in enumerate(sentences)
-    )
+    examples = tuple(_toy_example(i, units) for i, units in enumerate(sentences))
     return TaskData(train=examples, dev=examples, test=examples, label_names=("no", "yes"))
+
+
+def _toy_example(number: int, units: tuple[str, ...]) -> Example:
+    example = Example(f"toy-{number}", units, label=number % 2)
+    if number == 5:
+        return example
+    marks = tuple(place == number % len(units) for place in range(len(units)))
+    other = tuple(
+        ("five" if unit == "four" else "four") if marked else unit
+        for unit, marked in zip(units, marks, strict=True)
+    )
+    partner = Example(f"toy-{number}-partner", other, label=1 - number % 2, rationale=marks)
+    return replace(example, rationale=marks, partner=partner)
 
 
 class ToySoftmax(AttentionProjection):

@@ -5,6 +5,7 @@ B examples, L columns, K alternatives, C classes, E embedding, H hidden; True on
 
 from .batches import Batch, Outputs, Trace
 from .examples import Example, TaskData
+from .explained_class import ExplainedClass
 from .gradient_points import ExplainedOutput, GradientPoints
 from .measures import (
     Axis,
@@ -13,6 +14,7 @@ from .measures import (
     Direction,
     DrawingData,
     Evidence,
+    Explainer,
     Family,
     Finding,
     Importance,
@@ -37,7 +39,9 @@ __all__ = [
     "DrawingData",
     "Evidence",
     "Example",
+    "ExplainedClass",
     "ExplainedOutput",
+    "Explainer",
     "Family",
     "Finding",
     "GradientPoints",

@@ -27,6 +27,7 @@ class Example:
         text: the text as its file has it, if the task was loaded with raw texts.
         starts: for every unit the place of its first character in `text`.
         query_text: the question as its file has it.
+        partner: the other text of a minimal pair, which differs in the words that decide.
     """
 
     id: str
@@ -39,6 +40,7 @@ class Example:
     text: str | None = field(default=None, repr=False)
     starts: tuple[int, ...] | None = field(default=None, repr=False)
     query_text: str | None = field(default=None, repr=False)
+    partner: Example | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,7 @@ class TaskData:
         fingerprint: a hash of everything; filled in when the data is loaded.
         training_fingerprint: a hash of what training depends on; filled in when the data is loaded.
         source: where a model finds further files, such as word vectors; filled in when the data is loaded.
+        contrasts: other versions of test examples, by name and id: e.g. "without" the words that decide.
     """
 
     train: tuple[Example, ...]
@@ -74,3 +77,4 @@ class TaskData:
     fingerprint: str = ""
     training_fingerprint: str = ""
     source: Source | None = None
+    contrasts: Mapping[str, Mapping[str, Example]] = field(default_factory=dict)

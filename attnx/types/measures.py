@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from torch import Tensor
@@ -13,9 +13,11 @@ from torch import Tensor
 from ..errors import PluginError
 from .batches import Trace
 from .examples import Example
+from .explained_class import ExplainedClass
 
 if TYPE_CHECKING:
     from ..formulas.randomness import Randomness
+    from ..host.cards import TargetUse
     from ..protocols import Model
 
 Direction = Literal["up", "down", "none"]
@@ -27,11 +29,15 @@ Family = Literal[
     "information",  # what hidden states know about the output
     "context",  # how many units a hidden state mixes
     "shape",  # the scores themselves
+    "robustness",  # the explanation of an input that is almost the same
+    "randomisation",  # the explanation of another model or another class
     "retraining",  # models are trained again
 ]
 Passes = float | Literal["units"]  # passes through the model for one example; "units": one for each unit
 DrawingData = np.ndarray[Any, Any] | tuple[str, ...]  # what a drawing stores: numbers, or texts
-Sees = Literal["units", "hidden states", "attention layer", "scores", "rationale"]  # what a metric looks at
+Sees = Literal[  # what a metric looks at
+    "units", "hidden states", "attention layer", "scores", "explanations", "rationale"
+]
 RemovalName = Literal["delete", "replace"]  # the example gets shorter, or other units stand in
 Question = Literal["comprehensiveness", "sufficiency"]  # does removing matter, is keeping enough
 Order = Literal[
@@ -71,6 +77,32 @@ class Importance:
     reused: bool = False
 
 
+class Explainer(Protocol):
+    """The method of an explanation, to explain another input, another class or another model.
+
+    Attributes:
+        target_use: how scores depend on the explained class, as for `ImportanceMethod`.
+    """
+
+    @property
+    def target_use(self) -> TargetUse:
+        """How scores depend on the explained class."""
+        ...
+
+    def __call__(self, model: Model, trace: Trace, target: Tensor, /) -> Tensor:
+        """Explain.
+
+        Args:
+            model: the model.
+            trace: its forward pass on a batch.
+            target: the class that is explained [B].
+
+        Returns:
+            The scores [B, L], 0 outside the mask.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """Everything that a metric may use: one batch with its explanation, and the model.
@@ -81,6 +113,7 @@ class Evidence:
         compared: the explanation it is compared with, or None; metrics read it as `reference`.
         model: the model, to run it again.
         random: random numbers that belong to the examples, not to their place in the batch.
+        explainer: the method of the explanation, or None if its scores were given and not computed.
     """
 
     trace: Trace
@@ -88,6 +121,7 @@ class Evidence:
     compared: Importance | None
     model: Model
     random: Randomness
+    explainer: Explainer | None = None
 
     @property
     def reference(self) -> Importance:
@@ -107,12 +141,14 @@ class RemovalColumn:
             random units moves the output.
         question: which of the two questions; None for both together, comprehensiveness − sufficiency.
         setting: which part of the test; "all" for the whole.
+        size: the percentage of units that is removed and kept; None for the mean over all.
     """
 
     removal: RemovalName
     order: Order | None
     question: Question | None = None
     setting: TestSetting = "all"
+    size: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,10 +210,12 @@ class Corpus:
     Attributes:
         unit_counts: how many units every example has [N].
         donors: training examples whose units can stand in for others; the same for every batch.
+        explained: the class, or the contrast of two, that explanations explain.
     """
 
     unit_counts: Tensor
     donors: tuple[Example, ...] = ()
+    explained: ExplainedClass = field(default_factory=ExplainedClass)
 
 
 @dataclass(frozen=True, slots=True)

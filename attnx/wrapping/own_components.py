@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, get_type_hints
 
-from ..errors import UsageError, did_you_mean
+from ..errors import UsageError, did_you_mean, did_you_mean_path
 from ..host.cards import CAPABILITIES, Kind
 from ..request.objects import METHODS, complete
 from ..request.spec import Options, validate_options
@@ -54,18 +54,27 @@ def check_object(thing: Any, name: str = "") -> ComponentCheck:
 def check_place(place: str) -> Iterator[ComponentCheck]:
     """Check what stands at module:name or file.py:name, or all components of file.py."""
     where, name = (place, "") if place.endswith(".py") else place.rsplit(":", 1)
-    module = _imported(where)
     if name:
-        if not hasattr(module, name):
-            near = did_you_mean(name, [key for key in vars(module) if not key.startswith("_")])
-            raise UsageError(f"There is no '{name}' in {where}.{near}")
-        yield check_object(getattr(module, name), name)
+        yield check_object(object_at(place), name)
         return
+    module = _imported(where)
     found = {key: value for key, value in vars(module).items() if _stands_here(value, module)}
     if not found:
         raise UsageError(f"There is no component in {where}. Name an object of it, e.g. {where}:model.")
     for key, value in found.items():
         yield check_object(value, key)
+
+
+def object_at(place: str) -> Any:
+    """The object that stands at module:name or file.py:name."""
+    where, name = place.rsplit(":", 1)
+    if where.endswith(".py") and not Path(where).is_file():
+        raise UsageError(f"There is no file '{where}'.{did_you_mean_path(where)}")
+    module = _imported(where)
+    if not hasattr(module, name):
+        near = did_you_mean(name, [key for key in vars(module) if not key.startswith("_")])
+        raise UsageError(f"There is no '{name}' in {where}.{near}")
+    return getattr(module, name)
 
 
 def kind_of(thing: Any) -> Kind | None:

@@ -1,12 +1,17 @@
-"""Models of which only the output can be asked: functions, and scikit-learn classifiers."""
+"""Functions as models and as importance methods, and scikit-learn classifiers."""
 
 from attnx.plugin import Adapter, hookimpl
 
 
 @hookimpl
 def attnx_adapters() -> list[Adapter]:
-    """Functions from texts to probabilities, and fitted scikit-learn classifiers of texts."""
+    """Functions from texts to probabilities, fitted classifiers of texts, and functions that score words."""
     return [
+        Adapter(
+            "importance",
+            accepts=("builtins:function", "builtins:method", "functools:partial"),
+            target="attnx_black_box.function_method:of_function",
+        ),
         Adapter(
             "model",
             accepts=("builtins:function", "builtins:method", "functools:partial"),

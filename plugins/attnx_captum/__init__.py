@@ -1,4 +1,4 @@
-"""Importance methods of the Captum library, on the embeddings of units."""
+"""Importance methods on the embeddings of units: those of the Captum library, and Shapley values."""
 
 from attnx.plugin import Card, hookimpl
 
@@ -9,6 +9,10 @@ SHRIKUMAR = (
 )
 LUNDBERG = 'Lundberg and Lee, "A Unified Approach to Interpreting Model Predictions", NeurIPS 2017'
 RIBEIRO = 'Ribeiro, Singh and Guestrin, "Why Should I Trust You?", KDD 2016'
+
+CASTRO = 'Castro, Gómez and Tejada, "Polynomial calculation of the Shapley value based on sampling", 2009'
+OWEN = 'Owen, "Values of games with a priori unions", 1977; López and Saboya, "On the relationship between '
+OWEN += 'Shapley and Owen values", 2009 (values over a tree)'
 
 
 def _card(name: str, target: str, options: str, citation: str = "") -> Card:
@@ -27,5 +31,7 @@ def attnx_importances() -> list[Card]:
         _card("gradient-shap", "gradient_shap:GradientShap", "GradientShapOptions", LUNDBERG),
         _card("lime", "lime:Lime", "LimeOptions", RIBEIRO),
         _card("kernel-shap", "kernel_shap:KernelShap", "KernelShapOptions", LUNDBERG),
+        _card("shapley-sampling", "shapley_sampling:ShapleySampling", "ShapleyOptions", CASTRO),
+        _card("owen", "owen:Owen", "OwenOptions", OWEN),
         _card("feature-ablation", "feature_ablation:FeatureAblation", "BaselineOptions"),
     ]  # fmt: skip

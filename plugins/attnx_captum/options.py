@@ -70,6 +70,21 @@ class SubsetOptions(BaselineOptions):
     seed: int = Field(0, ge=0, description="seed of the random subsets")
 
 
+class OrderOptions(BaselineOptions):
+    """Options shared by the methods that add units in several orders."""
+
+    orders: int = Field(16, ge=1, description="orders of the units per example")
+    seed: int = Field(0, ge=0, description="seed of the random orders")
+
+
+class ShapleyOptions(OrderOptions):
+    """Options of `shapley-sampling`."""
+
+
+class OwenOptions(OrderOptions):
+    """Options of `owen`."""
+
+
 class KernelShapOptions(SubsetOptions):
     """Options of `kernel-shap`."""
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 
 import torch
 from torch import Tensor
@@ -17,7 +18,6 @@ from attnx.plugin import (
     TestSetting,
 )
 
-from .erasure_curve import set_sizes
 from .options import FaithfulnessOptions
 from .order_search import first_round, greedy_order
 from .order_values import OrderValues, Outputs, place_in_order, random_places, values_of
@@ -72,9 +72,8 @@ class Faithfulness(JointMetric):
         searched: dict[RemovalName, Tensor] = {}
         for removal in tests:
             test = _RemovalTest(evidence, removal, outputs, self.options)
-            shared = test.shared(searched)
-            for columns, importance in zip(found, evidence.explanations.values(), strict=True):
-                columns |= shared | test.of(importance)
+            for columns, more in zip(found, test.columns(searched), strict=True):
+                columns |= more
         order = list(_columns(self.options))
         return torch.stack([torch.stack([columns[c] for c in order], dim=1) for columns in found])
 
@@ -96,88 +95,89 @@ class _RemovalTest:
         self, evidence: JointEvidence, removal: Removal, outputs: Outputs, options: FaithfulnessOptions
     ) -> None:
         self.batch, self.removal, self.outputs = evidence.trace.batch, removal, outputs
+        self.explanations = tuple(evidence.explanations.values())
         self.random: Randomness = evidence.random.to("faithfulness")
         self.options = options
         replaces = removal.name == "replace"
         self.draws = tuple(range(options.draws)) if replaces else (0,)
         self.search_draws = tuple(range(options.draws, options.draws + SEARCH_DRAWS)) if replaces else (0,)
 
-    def shared(self, searched: dict[RemovalName, Tensor]) -> Columns:
-        """What is the same for every explanation; `searched` passes the order that deletion found on."""
-        name = self.removal.name
+    def columns(self, searched: dict[RemovalName, Tensor]) -> list[Columns]:
+        """The columns of every explanation; `searched` passes the order that deletion found on."""
+        name, orders = self.removal.name, _Orders()
         first = first_round(self.removal, self.batch, self.outputs, self.search_draws)
-        self.signs = first.effect.sign()  # [B, L]
-        self.chance = self._random_orders(signed=False)
-        self.chance_signed = self._random_orders(signed=True)
+        signs = first.effect.sign()  # [B, L]
         best = first.score
         if name == "delete":
             best = greedy_order(
                 self.removal, self.batch, self.outputs, self.options.bins, self.search_draws, first
             )
         searched[name] = best
-        search, worst = self._values(best), self._values(-best.nan_to_num(neginf=0.0))
+        chance = random_places(self.batch, self.random, self.options.orders)
+        asked = {
+            "random": orders.add(*chance),
+            "random-signed": orders.add(*self._with_signs(chance, signs)),
+            "search": orders.add(self._place(best)),
+            "worst": orders.add(self._place(-best.nan_to_num(neginf=0.0))),
+            "delete-search": orders.add(self._place(searched["delete"])),
+        }
+        own = [orders.add(self._place(e.values.nan_to_num())) for e in self.explanations]
+        signed = [
+            orders.add(self._place(e.values.nan_to_num().abs() * signs)) if _unsigned(e).any() else None
+            for e in self.explanations
+        ]
+        values = values_of(
+            orders.places, self.removal, self.batch, self.outputs, self.options.bins, self.draws
+        )
+        shared = self._shared({order: values[at] for order, at in asked.items()})
+        return [
+            shared
+            | self._of(importance, values[at], values[asked["random"]], with_signs and values[with_signs])
+            for importance, at, with_signs in zip(self.explanations, own, signed, strict=True)
+        ]
+
+    def _shared(self, values: Mapping[str, OrderValues]) -> Columns:
+        """What is the same for every explanation."""
+        name = self.removal.name
         columns = {
-            **_questions(name, "random", self.chance),
-            **_questions(name, "search", search),
-            RemovalColumn(name, "worst"): worst.both.mean((1, 2)),
-            RemovalColumn(name, "random-signed"): self.chance_signed.both.mean((1, 2)),
-            RemovalColumn(name, None): self._disturbance(),
+            **_questions(name, "random", values["random"], self.options.bins),
+            **_questions(name, "search", values["search"], self.options.bins),
+            RemovalColumn(name, "worst"): values["worst"].both.mean((1, 2)),
+            RemovalColumn(name, "random-signed"): values["random-signed"].both.mean((1, 2)),
+            # how far the output moves when random units are removed, whatever the explanation
+            RemovalColumn(name, None): values["random"].moves.mean((0, 2, 3)),
         }
         if name == "replace":
-            columns |= _questions(name, "delete-search", self._values(searched["delete"]))
+            columns |= _questions(name, "delete-search", values["delete-search"])
         return columns
 
-    def of(self, importance: Importance) -> Columns:
+    def _of(
+        self, importance: Importance, own: OrderValues, chance: OrderValues, with_signs: OrderValues | None
+    ) -> Columns:
         """The columns of one explanation; NaN for an example with a score that is not finite."""
-        name, scores = self.removal.name, importance.values
-        finite = scores.isfinite().all(1)  # [B]
-        own = self._values(scores.nan_to_num())
+        name = self.removal.name
         columns = {
-            **_questions(name, "explanation", own),
+            **_questions(name, "explanation", own, self.options.bins),
             RemovalColumn(name, "explanation"): own.both.mean((1, 2)),
         }
         for setting, (sizes, draws) in self._settings().items():
-            gain = own.both[:, sizes][..., draws] - self.chance.both[:, sizes][..., draws]
+            gain = own.both[:, sizes][..., draws] - chance.both[:, sizes][..., draws]
             columns[RemovalColumn(name, "explanation", setting=setting)] = gain.mean((1, 2))
-        unsigned = (scores >= 0).all(1) & (not importance.signed)  # [B]
-        if unsigned.any():
-            signed = self._values(scores.nan_to_num().abs() * self.signs).both.mean((1, 2))
-        else:
-            signed = torch.full_like(self.outputs.p, torch.nan)
-        columns[RemovalColumn(name, "signed")] = signed.masked_fill(~unsigned, torch.nan)
+        signed = torch.full_like(self.outputs.p, torch.nan)
+        if with_signs is not None:
+            signed = with_signs.both.mean((1, 2)).masked_fill(~_unsigned(importance), torch.nan)
+        columns[RemovalColumn(name, "signed")] = signed
+        finite = importance.values.isfinite().all(1)  # [B]
         return {c: values.masked_fill(~finite, torch.nan) for c, values in columns.items()}
 
-    def _values(self, scores: Tensor) -> OrderValues:
-        place = place_in_order(scores, self.batch, self.random)
-        return values_of(place, self.removal, self.batch, self.outputs, self.options.bins, self.draws)
+    def _place(self, scores: Tensor) -> Tensor:
+        return place_in_order(scores, self.batch, self.random)
 
-    def _random_orders(self, *, signed: bool) -> OrderValues:
-        """The mean over random orders; with signs, over random sizes of the signs of leave-one-out."""
-        found = []
-        for number, place in enumerate(random_places(self.batch, self.random, self.options.orders)):
-            if signed:
-                sizes = 1.0 + place.amax() - place  # [B, L] above 0
-                place = place_in_order(sizes * self.signs, self.batch, self.random.to(f"signs {number}"))
-            found.append(
-                values_of(place, self.removal, self.batch, self.outputs, self.options.bins, self.draws)
-            )
-        return OrderValues(
-            falls=torch.stack([values.falls for values in found]).mean(0),
-            losses=torch.stack([values.losses for values in found]).mean(0),
-        )
-
-    def _disturbance(self) -> Tensor:
-        """[B] how far the output moves when random units are removed, whatever the explanation."""
-        mask = self.batch.mask
-        sizes = set_sizes(mask, self.options.bins)  # [B, T]
-        rows = torch.arange(len(mask), device=mask.device)[:, None].expand(sizes.shape).flatten()  # [B·T]
-        moved = []
-        for place in random_places(self.batch, self.random, self.options.orders):
-            gone = (place[:, None] < sizes[..., None]) & mask[:, None]  # [B, T, L]
-            q = self.removal.probabilities(rows, gone.flatten(0, 1), self.draws)  # [B·T, D]
-            change = (self.outputs.p[rows, None] - q).abs().mean(1)
-            moved.append(change.view(sizes.shape).mean(1))
-        return torch.stack(moved).mean(0)
+    def _with_signs(self, places: Sequence[Tensor], signs: Tensor) -> Iterator[Tensor]:
+        """Random sizes, as in these random orders, with the signs of leave-one-out."""
+        for number, place in enumerate(places):
+            sizes = 1.0 + place.amax() - place  # [B, L] above 0
+            yield place_in_order(sizes * signs, self.batch, self.random.to(f"signs {number}"))
 
     def _settings(self) -> Mapping[TestSetting, tuple[slice, slice]]:
         """Parts of the test, each by its set sizes and draws: the sign of a result must hold in all."""
@@ -192,11 +192,42 @@ class _RemovalTest:
         return found
 
 
-def _questions(removal: RemovalName, order: Order, values: OrderValues) -> Columns:
-    return {
+class _Orders:
+    """Orders that are tried together."""
+
+    def __init__(self) -> None:
+        self._places: list[Tensor] = []
+
+    def add(self, *places: Tensor) -> slice:
+        """Take the places of columns in some orders [B, L], and say where their values will be."""
+        self._places += places
+        return slice(len(self._places) - len(places), len(self._places))
+
+    @property
+    def places(self) -> Tensor:
+        """[K, B, L]."""
+        return torch.stack(self._places)
+
+
+def _unsigned(importance: Importance) -> Tensor:
+    """[B] whether the scores of each example are sizes without signs."""
+    unsigned: Tensor = (importance.values >= 0).all(1) & (not importance.signed)
+    return unsigned
+
+
+def _questions(
+    removal: RemovalName, order: Order, values: OrderValues, bins: tuple[float, ...] = ()
+) -> Columns:
+    """The mean over set sizes, and the value of each of these sizes for the curves of the page."""
+    columns = {
         RemovalColumn(removal, order, "comprehensiveness"): values.comprehensiveness,
         RemovalColumn(removal, order, "sufficiency"): values.sufficiency,
     }
+    for at, size in enumerate(bins):
+        fall, loss = values.falls[:, :, at].mean((0, 2)), values.losses[:, :, at].mean((0, 2))  # [B]
+        columns[RemovalColumn(removal, order, "comprehensiveness", size=size)] = fall
+        columns[RemovalColumn(removal, order, "sufficiency", size=size)] = loss
+    return columns
 
 
 def _columns(options: FaithfulnessOptions) -> Iterator[RemovalColumn]:
@@ -217,14 +248,20 @@ def _columns(options: FaithfulnessOptions) -> Iterator[RemovalColumn]:
             yield RemovalColumn(removal, "explanation", setting="first draws")
             yield RemovalColumn(removal, "explanation", setting="last draws")
         yield RemovalColumn(removal, None)
+        sized: tuple[Order, ...] = ("explanation", "random", "search")
+        for order, size in product(sized, options.bins):
+            yield RemovalColumn(removal, order, "comprehensiveness", size=size)
+            yield RemovalColumn(removal, order, "sufficiency", size=size)
 
 
 def _measure(column: RemovalColumn) -> Measure:
     """The measure of a column: its name, direction and bounds."""
-    question, shown = column.question, column.order == "explanation" and column.setting == "all"
+    question = column.question
+    shown = column.order == "explanation" and column.setting == "all" and column.size is None
     parts: list[str] = [column.removal]
     parts += [] if column.order == "explanation" else [column.order or "disturbance"]
     parts += [part for part in (question, None if column.setting == "all" else column.setting) if part]
+    parts += [] if column.size is None else [f"{column.size:g}"]
     name = "-".join(parts).replace(" ", "-")
     if not shown:
         return Measure(name, "none", (-3, 3), column=column, shown=False)

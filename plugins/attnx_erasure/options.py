@@ -30,6 +30,17 @@ class LeaveOneOutOptions(Options):
         "of=target",
     )
     normalise: bool = Field(True, description="divide by the sum of absolute values over units")
+    window: int = Field(
+        1,
+        ge=1,
+        description="neighbouring units that are deleted together; each gets the mean over its windows",
+    )
+
+    @model_validator(mode="after")
+    def _deleted_windows(self) -> Self:
+        if self.window > 1 and self.variant != "delete":
+            raise ValueError("window needs variant=delete")
+        return self
 
     @model_validator(mode="after")
     def _one_class(self) -> Self:
@@ -52,6 +63,14 @@ class LeaveOneOutOptions(Options):
         if self.of == "average":
             return "ignored"
         return "linear" if self.has_signs and not self.normalise else "read"
+
+
+class ContextCiteOptions(Options):
+    """Options of `context-cite`."""
+
+    samples: int = Field(64, ge=2, description="random halves of the units per example")
+    penalty: float = Field(0.01, gt=0, description="strength of the lasso penalty, on standardised presences")
+    seed: int = Field(0, ge=0, description="seed of the random halves")
 
 
 class HiddenLeaveOneOutOptions(Options):
@@ -100,6 +119,12 @@ class ErasureCurveOptions(Options):
     @property
     def also_needs(self) -> tuple[str, ...]:
         return ("backgrounds",) if self.variant == "background" else ()
+
+
+class DeletionOptions(Options):
+    """Options of `abpc` and `naopc`."""
+
+    bins: Bins = Field((1, 5, 10, 20, 50), description="shares of units in percent, joined by +")
 
 
 class FaithfulnessOptions(Options):

@@ -34,25 +34,30 @@ class Outputs:
 
 @dataclass(frozen=True, slots=True)
 class OrderValues:
-    """Comprehensiveness and sufficiency of one order per example, for every set size and draw."""
+    """Comprehensiveness and sufficiency of orders of each example, for every set size and draw."""
 
-    falls: Tensor  # [B, T, D]
-    losses: Tensor  # [B, T, D]
+    falls: Tensor  # [K, B, T, D] of K orders
+    losses: Tensor  # [K, B, T, D]
+    moves: Tensor  # [K, B, T, D] how far the output is from that on the whole example, up or down
 
     @property
     def comprehensiveness(self) -> Tensor:
-        """[B] the mean over set sizes and draws."""
-        return self.falls.mean((1, 2))
+        """[B] the mean over orders, set sizes and draws."""
+        return self.falls.mean((0, 2, 3))
 
     @property
     def sufficiency(self) -> Tensor:
-        """[B] the mean over set sizes and draws; lower is better."""
-        return self.losses.mean((1, 2))
+        """[B] the mean over orders, set sizes and draws; lower is better."""
+        return self.losses.mean((0, 2, 3))
 
     @property
     def both(self) -> Tensor:
-        """[B, T, D] higher is better: removing the top units matters, keeping them is enough."""
-        return self.falls - self.losses
+        """[B, T, D] the mean over orders; higher is better: removing the top units matters, keeping them is
+        enough."""
+        return (self.falls - self.losses).mean(0)
+
+    def __getitem__(self, orders: slice) -> OrderValues:
+        return OrderValues(self.falls[orders], self.losses[orders], self.moves[orders])
 
 
 def place_in_order(scores: Tensor, batch: Batch, random: Randomness) -> Tensor:
@@ -81,14 +86,24 @@ def random_places(batch: Batch, random: Randomness, orders: int) -> list[Tensor]
 
 
 def values_of(
-    place: Tensor, removal: Removal, batch: Batch, outputs: Outputs, bins: tuple[float, ...], draws: Draws
+    places: Tensor, removal: Removal, batch: Batch, outputs: Outputs, bins: tuple[float, ...], draws: Draws
 ) -> OrderValues:
-    """Remove and keep the first units of an order, given by the place of each column [B, L]."""
+    """Remove and keep the first units of K orders, given by the place of each column [K, B, L].
+
+    All orders are asked for at once: those of one alone would be small passes through the model.
+    """
     mask = batch.mask
     sizes = set_sizes(mask, bins)  # [B, T]
-    top = (place[:, None] < sizes[..., None]) & mask[:, None]  # [B, T, L]
-    rows = torch.arange(len(mask), device=mask.device)[:, None].expand(sizes.shape).flatten()  # [B·T]
-    shape = (*sizes.shape, len(draws))
-    without = removal.probabilities(rows, top.flatten(0, 1), draws)
-    kept = removal.probabilities(rows, (mask[:, None] & ~top).flatten(0, 1), draws)
-    return OrderValues(outputs.fall(without, rows).view(shape), outputs.loss(kept, rows).view(shape))
+    top = (places[:, :, None] < sizes[..., None]) & mask[:, None]  # [K, B, T, L]
+    kept = mask[:, None] & ~top
+    one = torch.arange(len(mask), device=mask.device)[:, None].expand(sizes.shape)  # [B, T]
+    rows = one.expand(2, len(places), *sizes.shape).flatten()  # [2·K·B·T]
+    found = removal.probabilities(rows, torch.stack([top, kept]).flatten(0, 3), draws)
+    half = len(rows) // 2
+    rows, without, left = rows[:half], found[:half], found[half:]
+    shape = (len(places), *sizes.shape, len(draws))
+    return OrderValues(
+        falls=outputs.fall(without, rows).view(shape),
+        losses=outputs.loss(left, rows).view(shape),
+        moves=(outputs.p[rows, None] - without).abs().view(shape),
+    )

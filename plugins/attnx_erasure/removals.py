@@ -92,21 +92,27 @@ class Replacing:
 
     def probabilities(self, rows: Tensor, gone: Tensor, draws: Draws) -> Tensor:
         """See `Removal`; outputs that were computed before are not computed again."""
-        bits = np.packbits(gone.cpu().numpy(), axis=1)
-        at = rows.cpu().numpy().astype(np.int32)
-        columns = []
-        for draw in draws:
-            head = np.stack([at, np.full_like(at, draw)], axis=1)
-            names = [a.tobytes() + b.tobytes() for a, b in zip(head, bits, strict=True)]
-            place = {name: number for number, name in enumerate(names) if name not in self.known}
-            if place:
-                new = torch.tensor(list(place.values()), device=rows.device)
-                self.known.update(zip(place, self._run(rows[new], gone[new], draw).tolist(), strict=True))
-            columns.append([self.known[name] for name in names])
-        return torch.tensor(columns, dtype=torch.float64, device=rows.device).T  # [R, D]
+        gone_bits = np.packbits(gone.cpu().numpy(), axis=1)
+        at = rows.cpu().numpy().astype(np.int32)[:, None].view(np.uint8)  # [R, 4]
+        numbers = np.array(draws, dtype=np.int32)[:, None].view(np.uint8)  # [D, 4]
+        size = (len(rows), len(draws))
+        parts = [
+            np.broadcast_to(part, (*size, part.shape[-1]))
+            for part in (at[:, None], numbers[None], gone_bits[:, None])
+        ]
+        named = np.concatenate(parts, axis=-1).reshape(len(rows) * len(draws), -1)
+        names = named.view(f"V{named.shape[1]}")[:, 0].tolist()  # bytes
+        place = {name: number for number, name in enumerate(names) if name not in self.known}
+        if place:
+            new = torch.tensor(list(place.values()), device=rows.device)
+            draw = torch.tensor(draws, device=rows.device)[new % len(draws)]
+            new = new // len(draws)
+            self.known.update(zip(place, self._run(rows[new], gone[new], draw).tolist(), strict=True))
+        found = [self.known[name] for name in names]
+        return torch.tensor(found, dtype=torch.float64, device=rows.device).view(size)
 
-    def _run(self, rows: Tensor, gone: Tensor, draw: int) -> Tensor:
-        """[R] the probability of the explained class with one draw in the place of the columns `gone`."""
+    def _run(self, rows: Tensor, gone: Tensor, draw: Tensor) -> Tensor:
+        """[R] the probability of the explained class with a draw [R] in the place of the columns `gone`."""
         found: list[Tensor] = []
         order: list[Tensor] = []
         for bucket in equal_lengths(self.batch.lengths[rows]):
@@ -116,7 +122,7 @@ class Replacing:
             replaced = gone[bucket, :columns]  # [r, l]
             inputs = repeated.inputs
             shape = (*replaced.shape, *[1] * (inputs.ndim - 2))
-            inputs = torch.where(replaced.view(shape), self.drawn[at, draw, :columns], inputs)
+            inputs = torch.where(replaced.view(shape), self.drawn[at, draw[bucket], :columns], inputs)
             changed = replace(repeated, inputs=inputs)
             logits = self.model.run(changed, self.model.embed(changed)).logits
             found.append(_of_target(logits, self.target[at]))

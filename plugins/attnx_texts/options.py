@@ -173,7 +173,7 @@ class OwnOptions(TextOptions):
 
 
 class FileOptions(Options):
-    """Where the user's own files are, and what in them is what."""
+    """Where the user's own files are."""
 
     file: Path | None = Field(None, description="one file, divided at random into 80/10/10 % by rows")
     train: Path | None = Field(
@@ -182,6 +182,11 @@ class FileOptions(Options):
     )
     dev: Path | None = Field(None, description="file for model selection; without one, 10 % of train")
     test: Path | None = Field(None, description="test file")
+
+
+class ColumnOptions(FileOptions):
+    """Where the user's own files are, and what in them is what."""
+
     text: str = Field("text", min_length=1, description="column or key of texts")
     label: str = Field("label", min_length=1, description="column or key of labels")
     query: str = Field(
@@ -198,7 +203,7 @@ class FileOptions(Options):
         return ("query",) if self.query else ()
 
 
-class CsvOptions(OwnOptions, FileOptions):
+class CsvOptions(OwnOptions, ColumnOptions):
     """Options of `csv`."""
 
     delimiter: Literal["auto", "comma", "semicolon", "tab", "pipe"] = Field(
@@ -206,7 +211,7 @@ class CsvOptions(OwnOptions, FileOptions):
     )
 
 
-class JsonlOptions(OwnOptions, FileOptions):
+class JsonlOptions(OwnOptions, ColumnOptions):
     """Options of `jsonl`; a text is a string, or a list of words."""
 
 

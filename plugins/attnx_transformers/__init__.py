@@ -55,3 +55,9 @@ def attnx_importances() -> list[Card]:
         _card("attention-norm", "attention_norm:AttentionNorm", "AttentionNormOptions", KOBAYASHI),
         _card("cls-attention", "cls_attention:ClsAttention", "ClsAttentionOptions"),
     ]
+
+
+@hookimpl
+def attnx_studies() -> list[Card]:
+    """A study of layers and heads."""
+    return [Card("heads", f"{PACKAGE}.heads:Heads", options=f"{PACKAGE}.head_options:HeadsOptions")]

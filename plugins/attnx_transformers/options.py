@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from attnx.plugin import Options
 
@@ -26,7 +26,8 @@ class CheckpointOptions(Options):
 
     checkpoint: str = Field(
         min_length=1,
-        description="a folder in Hugging Face layout with safetensors, minilm, or a name on the hub",
+        description="a folder in Hugging Face layout with safetensors, a GGUF file or a folder with one, "
+        "minilm, smollm2, or a name on the hub",
     )
     revision: str = Field("main", description="of a name on the hub: a branch, a tag or a commit")
     trust_remote_code: bool = Field(False, description="run Python code that comes with the model")
@@ -138,8 +139,26 @@ class HfCausalOptions(LayerReaderOptions):
         (), description="a word for each label of the task in their order, joined by +; its names by default"
     )
     template: str = Field(
-        "{text} It is", description="the prompt whose next word is the answer, with {text} in it"
+        "{text} It is",
+        description="the prompt whose next words are the answer, with {text} in it; \\n is a new line",
     )
+    chat: bool = Field(
+        False, description="write the template as a message of the user in the model's own chat template"
+    )
+    system: str = Field("", description="a message of the system before that of the user, with chat=true")
+    length: Literal["sum", "mean", "first"] = Field(
+        "sum",
+        description="label words of several pieces: the sum of the log-probabilities of their pieces, the "
+        "mean, or that of the first piece alone",
+    )
+    calibrate: bool = Field(
+        False, description="subtract what the labels get with an empty text in the prompt"
+    )
+
+    @field_validator("template", "system")
+    @classmethod
+    def _with_lines(cls, text: str) -> str:
+        return text.replace("\\n", "\n")
 
     @field_validator("template")
     @classmethod
@@ -147,6 +166,12 @@ class HfCausalOptions(LayerReaderOptions):
         if template.count("{text}") != 1:
             raise ValueError("must hold {text} once")
         return template
+
+    @model_validator(mode="after")
+    def _chats(self) -> Self:
+        if self.system and not self.chat:
+            raise ValueError("system=... is a message of a chat; give chat=true too")
+        return self
 
 
 class LayerOptions(Options):

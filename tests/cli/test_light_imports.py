@@ -110,9 +110,16 @@ UNUSED = ("torch._dynamo", "torch._inductor", "sklearn", "scipy.stats", "pandas"
 
 
 def test_a_whole_evaluation_imports_only_what_it_uses(tmp_path: Path) -> None:
-    """Torch's compiler, scikit-learn and pandas are no part of training, measuring or the page."""
+    """Torch's compiler, scikit-learn and pandas are no part of training, measuring or the page.
+
+    Kendall's τ is announced without torch, and computed without scipy and numba.
+    """
     program = f"""
-import json, sys
+import json, sys, attnx_agreement
+attnx_agreement.attnx_metrics()
+assert "torch" not in sys.modules
+import attnx_agreement.kendall
+assert not {{"scipy", "numba"}} & set(sys.modules)
 from attnx.cli.app import main
 sys.argv = "attnx evaluate --task sdc-2d:train=20,dev=10,test=10 --model fcam --train epochs=1".split()
 try:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import random
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -160,11 +160,12 @@ sent = st.lists(
 @pytest.mark.filterwarnings("ignore::attnx.errors.AttnxWarning")
 @fuzzed(60, st.lists(sent, max_size=3))
 def test_no_sent_file_lands_elsewhere(paths: list[str]) -> None:
-    home = Path(os.environ["ATTNX_HOME"])
-    home.mkdir(parents=True, exist_ok=True)
-    before = {path for path in home.parent.rglob("*") if home not in path.parents}
-    with contextlib.suppress(DataError):
-        receive(JobOutput("", tuple((path, b"x") for path in paths)))
-    assert {path for path in home.parent.rglob("*") if home not in path.parents} == before
-    tops = {path.relative_to(home).parts[0] for path in home.rglob("report.json")}
-    assert tops <= {"weights", "runs"}
+    with tempfile.TemporaryDirectory() as around, pytest.MonkeyPatch.context() as patch:
+        home = Path(around, "home")
+        home.mkdir()
+        patch.setenv("ATTNX_HOME", str(home))
+        with contextlib.suppress(DataError):
+            receive(JobOutput("", tuple((path, b"x") for path in paths)))
+        assert list(Path(around).iterdir()) == [home]
+        tops = {path.relative_to(home).parts[0] for path in home.rglob("report.json")}
+        assert tops <= {"weights", "runs"}

@@ -29,7 +29,9 @@ from attnx_captum.output import baseline_of
 CARDS = {card.name: card for card in attnx_importances()}
 WITH_BASELINE = sorted(set(CARDS) - {"input-x-gradient"})
 EXACT = {"gradient-shap": {"spread": 0}, "lime": {"regression": "linear"}}  # where the sampling cannot show
-FEW = {name: {"samples": 24} for name in ("lime", "kernel-shap", "gradient-shap")}
+FEW = {name: {"samples": 24} for name in ("lime", "kernel-shap", "gradient-shap")} | {
+    name: {"orders": 4} for name in ("shapley-sampling", "owen")
+}
 
 every_method = pytest.mark.parametrize("name", list(CARDS))
 every_model = pytest.mark.parametrize("make", list(MODELS))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
@@ -47,7 +48,7 @@ def test_the_search_is_close_to_the_best_of_all_orders() -> None:
     found = greedy_order(removal, batch, outputs, BINS, (0,), first)
 
     def reached(place: Tensor) -> Tensor:
-        return values_of(place, removal, batch, outputs, BINS, (0,)).both.mean((1, 2))
+        return values_of(place[None], removal, batch, outputs, BINS, (0,)).both.mean((1, 2))
 
     every = torch.stack(
         [reached(torch.tensor(order).expand(len(batch), -1)) for order in permutations(range(6))]
@@ -65,14 +66,14 @@ def test_values_are_those_of_texts_shortened_by_hand() -> None:
     examples = texts(3)
     batch, target, outputs = traced(model, examples)
     place = torch.tensor([[2, 0, 1, 5, 4, 3]] * 3)  # the second word first, then the third, the first, ...
-    found = values_of(place, Deleting(model, batch, target), batch, outputs, (10.0, 50.0), (0,))
+    found = values_of(place[None], Deleting(model, batch, target), batch, outputs, (10.0, 50.0), (0,))
     for row, example in enumerate(examples):
         for number, gone in enumerate(({1}, {0, 1, 2})):
             kept = [tuple(w for i, w in enumerate(example.units) if (i in gone) == keep) for keep in (0, 1)]
             p = [float(traced_probability(model, Example("x", words, 0), int(target[row]))) for words in kept]
             own, usual = float(outputs.p[row]), float(outputs.usual[row])
-            assert float(found.falls[row, number, 0]) == pytest.approx(own - max(p[0], min(own, usual)))
-            assert float(found.losses[row, number, 0]) == pytest.approx(own - min(p[1], own))
+            assert float(found.falls[0, row, number, 0]) == pytest.approx(own - max(p[0], min(own, usual)))
+            assert float(found.losses[0, row, number, 0]) == pytest.approx(own - min(p[1], own))
 
 
 def traced_probability(model: ToyModel, example: Example, target: int) -> Tensor:
@@ -156,6 +157,19 @@ def test_values_do_not_depend_on_the_other_examples_of_a_batch() -> None:
         alone = metric(evidence([examples[row]], {"a": masked[[row]][:, : len(examples[row].units)]}, donors))
         assert torch.equal(alone[0, 0].isnan(), together[0, row].isnan())
         assert torch.allclose(alone[0, 0].nan_to_num(), together[0, row].nan_to_num(), atol=1e-9)
+
+
+@torch.no_grad()
+def test_the_values_of_set_sizes_have_the_mean_that_is_reported() -> None:
+    examples, donors = rule_texts()
+    metric = Faithfulness(FaithfulnessOptions(bins=(10.0, 50.0)))
+    values = metric(evidence(examples, {"a": torch.rand(20, 8)}, donors))
+    for removal, order in (("delete", "explanation"), ("replace", "random"), ("delete", "search")):
+        for question in ("comprehensiveness", "sufficiency"):
+            whole = RemovalColumn(removal, order, question)  # type: ignore[arg-type]
+            sized = [column(metric, values, replace(whole, size=size)) for size in (10.0, 50.0)]
+            assert torch.allclose(torch.stack(sized).mean(0), column(metric, values, whole))
+            assert order == "search" or not torch.allclose(sized[0], sized[1])  # one word can be all
 
 
 @torch.no_grad()

@@ -252,3 +252,35 @@ def test_deleting_units_without_attention_changes_nothing() -> None:
     assert int(passed_over.sum()) > 200
     assert not found[passed_over].any()
     assert (found[trace.attention > 0.01] > 0).all()
+
+
+def brute_force_windows(model: Model, example: Example, width: int) -> list[float]:
+    """The mean over the windows that hold a unit of p − p without the window."""
+    p = probabilities(model, example)
+    n, top = len(example.units), int(p.argmax())
+    width = min(width, n - 1)
+    effects: list[list[float]] = [[] for _ in range(n)]
+    for start in range(n - width + 1 if width else 0):
+        kept = [i for i in range(n) if not start <= i < start + width]
+        fields = {name: getattr(example, name) for name in ("units", "rationale", "rows")}
+        changes = {name: old and tuple(old[i] for i in kept) for name, old in fields.items()}
+        change = float((p - probabilities(model, dataclasses.replace(example, **changes)))[top])
+        for i in range(start, start + width):
+            effects[i].append(change)
+    return [float(np.mean(of)) if of else 0.0 for of in effects]
+
+
+@every_model
+@pytest.mark.parametrize("width", [2, 3, 100])
+def test_a_unit_gets_the_mean_over_its_windows(make: Make, width: int, columns: int) -> None:
+    model, data = make()
+    trace, found = values(model, data.test, LeaveOneOutOptions(window=width, normalise=False))
+    for row, example in enumerate(data.test):
+        expected = torch.tensor(brute_force_windows(model, example, width))
+        torch.testing.assert_close(found[row][trace.batch.mask[row]], expected, atol=2e-6, rtol=1e-4)
+
+
+def test_a_window_keeps_the_laws_and_needs_deletion() -> None:
+    assert_conforms("importance", LeaveOneOut(LeaveOneOutOptions(window=2)))
+    with pytest.raises(ValueError, match="window needs variant=delete"):
+        LeaveOneOutOptions(window=2, variant="mask")

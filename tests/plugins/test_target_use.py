@@ -25,6 +25,8 @@ LINEAR = {
     "integrated-gradients",
     "kernel-shap",
     "lime",
+    "owen",
+    "shapley-sampling",
 }
 WITH_OPTIONS = ["gradient:reduce=signed,normalise=false", "loo:signed=true,normalise=false"]
 NOT_LINEAR = [

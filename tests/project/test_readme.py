@@ -81,7 +81,7 @@ def test_every_kind_of_input_works_as_documented(monkeypatch):
     shared = {}
     for block in blocks("docs/inputs.md"):
         exec(block, shared)
-    assert len(blocks("docs/inputs.md")) == 6
+    assert len(blocks("docs/inputs.md")) == 7
     assert shared["report"].quality
     assert len(shared["found"]) == 2
 

@@ -33,7 +33,7 @@ def results(right=0.9, seeds=3, labels=LABELS, traits=None, unread=None):
     for seed in range(seeds):
         correct = np.random.default_rng(seed).random(EXAMPLES) < right
         predicted = np.where(correct, labels, 1 - labels)
-        known = traits or {name: Traits(False, 0.0) for name in ("attention", "loo")}
+        known = traits or {name: Traits(False, 0.0, False) for name in ("attention", "loo")}
         observation = Observation(np.eye(2)[predicted], labels, (), {}, known, unread=unread)
         found.append(SeedResult(seed, TrainingRecord(course=(), best_epoch=0), observation))
     return found
@@ -128,14 +128,14 @@ def test_two_seeds_are_said_to_give_wide_intervals():
 @pytest.mark.parametrize("signed", ["attention", "loo"])
 def test_signed_scores_compared_with_unsigned_ones_are_reported(signed):
     other = "loo" if signed == "attention" else "attention"
-    traits = {name: Traits(name == signed, 0.0) for name in ("attention", "loo")}
+    traits = {name: Traits(name == signed, 0.0, name == signed) for name in ("attention", "loo")}
     caution = only(traits=traits)
     assert (caution.kind, caution.about) == ("signed-scores", (signed, other))
     assert caution.text.startswith(f"'{signed}' has signs and '{other}' has none")
 
 
 def test_scores_that_are_constant_in_most_examples_rank_nothing():
-    traits = {"attention": Traits(False, 0.8), "loo": Traits(False, 0.0)}
+    traits = {"attention": Traits(False, 0.8, False), "loo": Traits(False, 0.0, True)}
     caution = only(traits=traits)
     assert (caution.kind, caution.about) == ("constant-scores", ("attention",))
     assert "all words of an example the same score in 80% of the examples" in caution.text

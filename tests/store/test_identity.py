@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from importlib.metadata import packages_distributions
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -114,9 +113,11 @@ def test_another_version_of_a_library_that_takes_part_makes_another_run(
 
     explained = plan(catalog, projection="entmax")
     before = [run_name(asked, Source(), CPU) for asked in (plan(catalog), explained)]
-    entmax = SimpleNamespace(metadata={"Name": "entmax"}, version="99")
-    installed = {**dependencies._distributions(), "entmax": [entmax]}
-    monkeypatch.setattr(dependencies, "_distributions", lambda: installed)
+    (entmax,) = dependencies._distributions()["entmax"]
+    named = dependencies._name_and_version
+    monkeypatch.setattr(
+        dependencies, "_name_and_version", lambda one: ("entmax", "99") if one is entmax else named(one)
+    )
     after = [run_name(asked, Source(), CPU) for asked in (plan(catalog), explained)]
     assert (before[0] == after[0], before[1] == after[1]) == (True, False)
 

@@ -2,10 +2,15 @@
 
 import os
 import shutil
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import attnx
+from attnx.results.judgement.records import Clause, Ranked, RemovalShare, Verdict
+from attnx.results.judgement.removal_curves import BEST, RANDOM
+from attnx.results.report import Curve
 
 CHROMIUM = os.environ.get("ATTNX_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 ARGUMENTS = [
@@ -57,6 +62,60 @@ def full_report(hostile_csv):
 def full_page(full_report, tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "report.html"
     path.write_text(full_report.to_html(), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="session")
+def judged_report(full_report):
+    """The same run with a verdict, a ranking and the removal test: what a longer training would give."""
+    examples = full_report.examples()
+    random = np.random.default_rng(0)
+    shares = {"loo": 0.97, "input-x-gradient": 0.61, "attention": 0.21, "gradient": -0.3}
+    best = random.uniform(0.2, 0.8, examples.predicted.shape)  # [S, N]
+    gains = {
+        name: best * np.clip(random.normal(share, 0.3, best.shape), -1, 1) for name, share in shares.items()
+    }
+    grades = ("strong", "good", "weak", "misleading")
+    ranking = tuple(
+        Ranked(
+            explanation=name, grade=grade, share=share, low=share - 0.1, high=share + 0.02,
+            passes=12.0 if name == "loo" else float(place), signed=place < 2, depends_on_class=True,
+            group=place + 1, as_good=place == 0, recommended=place == 0,
+        )
+        for place, (grade, (name, share)) in enumerate(zip(grades, shares.items(), strict=True))
+    )  # fmt: skip
+    removal = RemovalShare(
+        removal="delete", leads=True, disturbance=0.1, relative_disturbance=0.2, share=0.21, low=0.11,
+        high=0.23, texts=24, comprehensiveness=0.2, comprehensiveness_random=0.1, comprehensiveness_share=0.2,
+        sufficiency=0.2, sufficiency_random=0.3, sufficiency_share=0.2,
+    )  # fmt: skip
+    verdicts = tuple(
+        Verdict(
+            heading="faithfulness", explanation=one.explanation, grade=one.grade, share=one.share,
+            share_low=one.low, share_high=one.high, worst=-0.9, removals=(removal,),
+            clauses=(Clause(kind="grade", text="it gets some of the way"),),
+        )
+        for one in ranking if one.explanation in ("attention", "input-x-gradient")
+    )  # fmt: skip
+    curves = tuple(
+        Curve(
+            kind="removal", name=question, metric="delete", explanation=name, reference=None, seed=seed,
+            axis="share removed", x=(1, 5, 10, 20, 50), y=(0.1, 0.1, 0.2, 0.3, 0.4 + 0.01 * place),
+        )
+        for question in ("comprehensiveness", "sufficiency")
+        for place, name in enumerate([*shares, RANDOM, BEST])
+        for seed in (0, 1)
+    )  # fmt: skip
+    report = full_report.model_copy(
+        update={"ranking": ranking, "verdicts": verdicts[::-1], "curves": (*full_report.curves, *curves)}
+    )
+    return report.with_examples(replace(examples, gains=gains, best_gain=best))
+
+
+@pytest.fixture(scope="session")
+def judged_page(judged_report, tmp_path_factory):
+    path = tmp_path_factory.mktemp("judged") / "report.html"
+    path.write_text(judged_report.to_html(), encoding="utf-8")
     return path
 
 

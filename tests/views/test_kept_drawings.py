@@ -53,7 +53,7 @@ def test_a_drawing_is_kept_and_drawn_on_the_page_and_as_files(home, install, cli
     again = attnx.load(report.fingerprint).report.figures()
     again[0].save(tmp_path / "again.svg")
     assert "[5, 9]" in (tmp_path / "again.svg").read_text(encoding="utf-8")
-    with pytest.raises(UsageError, match=r"neither \.svg nor \.png"):
+    with pytest.raises(UsageError, match=r"none of \.svg, \.pdf and \.png"):
         again[0].save(tmp_path / "crowd.jpg")
 
 

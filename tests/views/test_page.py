@@ -9,10 +9,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from scipy.stats import spearmanr
 
 import attnx
 from attnx.results.examples import ExampleColumn, Examples, Scores
-from attnx.views.figures.figure import to_inline_svg, to_png, to_svg
+from attnx.views.figures.agreement import agreement
+from attnx.views.figures.figure import to_inline_svg, to_pdf, to_png, to_svg
 from attnx.views.figures.report import drawings
 from attnx.views.page.examples import browse
 from attnx.views.page.strips import scale_of, strip_of
@@ -144,6 +146,30 @@ def test_what_does_not_fit_is_left_out_evenly_and_said():
     assert f"{browsed.shown} of 100 examples" in browsed.says
 
 
+def test_a_judged_run_has_the_figures_people_cite(judged_report):
+    found = drawings(judged_report, judged_report.examples())
+    leading = [drawing.name for drawing in found if drawing.leading]
+    assert leading == ["ruler", "cost", "removal-comprehensiveness", "removal-sufficiency", "agreement"]
+    drawn = Figure()
+    found[leading.index("removal-comprehensiveness")].draw(drawn)
+    lines = {line.get_label(): list(line.get_ydata()) for line in drawn.axes[0].lines}
+    assert {"best order found", "random order", "attention", "loo"} <= lines.keys()
+    assert lines["loo"] == pytest.approx([0.1, 0.1, 0.2, 0.3, 0.4])
+
+
+def test_the_agreement_matrix_is_the_mean_of_spearmans_correlation(full_report):
+    examples = full_report.examples()
+    names = list(examples.methods)
+    found = agreement(examples, names)
+    each = [
+        spearmanr(*(np.array(seen.scores[name], dtype=float) for name in names[:2])).statistic
+        for example in examples
+        for seen in example.seen
+    ]
+    assert found[0, 1] == pytest.approx(np.nanmean(each), abs=0.01)  # scores are kept at half precision
+    assert np.diag(found) == pytest.approx(1.0)
+
+
 def test_figures_are_there_where_their_numbers_are(full_report):
     names = {drawing.name for drawing in drawings(full_report, full_report.examples())}
     assert {
@@ -153,16 +179,17 @@ def test_figures_are_there_where_their_numbers_are(full_report):
         "comprehensiveness-fall-in-probability-without-the-top-units",
         "delta-js-mean-js",
         "training-accuracy-course",
-        "cost",
     } <= names
     without = {drawing.name for drawing in drawings(full_report)}
     assert "kendall-loo-by-class" not in without
-    assert "cost" in without
+    assert not {"cost", "ruler"} & without  # nothing was ranked
 
 
-def test_a_figure_is_the_same_bytes_again_and_takes_the_colours_of_the_page(full_report):
-    drawing = next(d for d in drawings(full_report) if d.name == "cost")
+def test_a_figure_is_the_same_bytes_again_and_takes_the_colours_of_the_page(judged_report):
+    drawing = next(d for d in drawings(judged_report) if d.name == "cost")
     assert to_svg(drawing) == to_svg(drawing)
+    assert to_pdf(drawing) == to_pdf(drawing)
+    assert to_pdf(drawing).startswith(b"%PDF")
     assert to_png(drawing, dpi=50).startswith(b"\x89PNG")
     inline = to_inline_svg(drawing)
     assert "currentColor" in inline
@@ -188,7 +215,8 @@ def test_a_stored_run_has_its_page_beside_it(tmp_path, cli):
     assert code == 0
     (page,) = tmp_path.glob("*/report.html")
     assert str(page) in err
-    assert "<title>sdc-text" in page.read_text(encoding="utf-8")
+    text = page.read_text(encoding="utf-8")
+    assert re.search("<title>How faithful is attention[?] (Not tested|No verdict).* on sdc-text", text)
 
 
 def test_a_study_has_a_page_and_notebooks_a_table(tmp_path, full_report):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final, Literal
 
 import numpy as np
 
+from ...request.spec import RunSpec
 from ...types import Example, TaskData
 from ..caution import Caution
 from ..observations import SeedResult
@@ -49,6 +50,30 @@ def no_attention(model: str, explanations: Sequence[str]) -> Caution:
         about=(model, *explanations),
         text=f"Model '{model}' has no attention weights to read; tested instead: {tested}",
     )
+
+
+def explained_output(
+    spec: RunSpec, classless: Collection[str], summaries: Sequence[Summary]
+) -> tuple[Caution, ...]:
+    """Which class was explained, where it is not the predicted one, and what does not depend on it."""
+    if spec.target == "predicted" and spec.versus is None:
+        return ()
+    if spec.versus is not None:
+        what = (
+            f"why '{spec.target}' and not '{spec.versus}': removal tests use "
+            f"(1 + p({spec.target}) − p({spec.versus})) / 2 as the output"
+        )
+    else:
+        what = "the label of each example" if spec.target == "gold" else f"class '{spec.target}'"
+    about = f"Explained is {what}, whichever class is predicted"
+    if classless:
+        same = ", ".join(f"'{name}'" for name in classless)
+        about += f". {same} {'gives' if len(classless) == 1 else 'give'} the same scores for every class"
+    flips = [s.metric for s in summaries if s.family == "intervention" and spec.versus is None]
+    other = list(dict.fromkeys([*flips, *(s.metric for s in summaries if s.explanation is None)]))
+    if other:
+        about += f". {', '.join(other)} {'tests' if len(other) == 1 else 'test'} the model's prediction"
+    return (Caution(kind="explained-class", about=(spec.target, *filter(None, [spec.versus])), text=about),)
 
 
 def notices_of(source: Literal["data", "model"], notices: Sequence[str]) -> list[Caution]:
@@ -124,14 +149,17 @@ def _of_scores(
     )
     for explanation, reference in pairs:
         signed, other = (traits[name].signed for name in (explanation, reference))
-        if signed != other:
-            which, plain = (explanation, reference) if signed else (reference, explanation)
-            yield Caution(
-                kind="signed-scores",
-                about=(which, plain),
-                text=f"'{which}' has signs and '{plain}' has none: their agreement is that of sizes "
-                "(absolute values)",
-            )
+        which, plain = (explanation, reference) if signed else (reference, explanation)
+        if signed == other or traits[plain].declares_signs:
+            continue
+        compared = "their agreement is that of sizes (absolute values)"
+        if not traits[which].declares_signs:
+            compared = f"'{which}' does not declare signed = True, so they are compared as they are"
+        yield Caution(
+            kind="signed-scores",
+            about=(which, plain),
+            text=f"'{which}' has signs and '{plain}' has none: {compared}",
+        )
     asked = dict.fromkeys(s.explanation for s in summaries if s.explanation)
     for name in asked:
         share = float(np.mean([result.observation.traits[name].constant for result in results]))

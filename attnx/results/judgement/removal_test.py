@@ -45,6 +45,16 @@ class RemovalTest:
         columns = self._first if explanation is None else self.columns[explanation]
         return columns[RemovalColumn(self.removal, order, question)]
 
+    def by_size(self, explanation: str, order: Order, question: Question) -> dict[float, Array]:
+        """[S, N] the values of one question by the percentage of units that is removed or kept, rising."""
+        found = {
+            column.size: values
+            for column, values in self.columns[explanation].items()
+            if column.size is not None
+            and (column.removal, column.order, column.question) == (self.removal, order, question)
+        }
+        return dict(sorted(found.items()))
+
     @cached_property
     def disturbance(self) -> float:
         """How far removing random units moves the output."""

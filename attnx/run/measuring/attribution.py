@@ -13,6 +13,7 @@ from torch import Tensor
 
 from ...formulas.randomness import Randomness
 from ...formulas.ranking import settled
+from ...host.cards import TargetUse
 from ...protocols import ImportanceMethod, Model
 from ...request.plan import Part
 from ...types import Batch, Importance, Trace
@@ -91,6 +92,29 @@ def _computed(named: Named, model: Model, trace: Trace, target: Tensor, seed: in
         on_cpu=values.device != device,
         signed=method.signed,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class AgainExplaining:
+    """A method that explains again: another input, class or model. Nothing of it is kept from run to run."""
+
+    named: Named
+    seed: int
+
+    @property
+    def target_use(self) -> TargetUse:
+        """How scores depend on the explained class."""
+        found: TargetUse = self.named.component.target_use
+        return found
+
+    def __call__(self, model: Model, trace: Trace, target: Tensor, /) -> Tensor:
+        """The scores [B, L]."""
+        return _computed(self.named, model, trace, target, self.seed).values
+
+
+def explainer_of(named: Named | None, seed: int) -> AgainExplaining | None:
+    """The method of an explanation, if it computes its scores."""
+    return AgainExplaining(named, seed) if named and named.component.computed else None
 
 
 # How many examples a call of each method sends through the model.

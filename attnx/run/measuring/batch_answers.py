@@ -11,7 +11,8 @@ from ...formulas.randomness import Randomness
 from ...protocols import Metric, Model, SplitMetric
 from ...types import Corpus, Evidence, Importance, JointEvidence, Trace
 from ..plugin_errors import errors_of
-from .attribution import Named
+from .attribution import Named, explainer_of
+from .explained_scores import Seen
 from .metric_calls import answer_of, attention_evidence, joint_answers
 from .output_checks import check_bounds
 
@@ -22,18 +23,30 @@ Pairing = tuple[Named, str | None, str | None]
 def evidence_of(
     model: Model,
     trace: Trace,
+    seen: Seen,
     seed: int,
     metric: Named,
     explanation: str | None,
     reference: str | None,
     importances: Mapping[str, Importance],
+    methods: Mapping[str, Named],
 ) -> Evidence:
-    """What a metric gets to see of one explanation, or of the model with other scores as its attention."""
-    if explanation is not None and not metric.component.reads_explanation:
-        trace = attending(model, trace, importances[explanation].values)
-    evidence = attention_evidence(model, trace, seed)
+    """What a metric gets to see of one explanation, or of the model with other scores as its attention.
+
+    A metric that does not read the explanation tests the model and its prediction, whatever is explained.
+    """
+    if metric.component.reads_explanation:
+        evidence = attention_evidence(seen.model, seen.trace, seed)
+    else:
+        if explanation is not None:
+            trace = attending(model, trace, importances[explanation].values)
+        evidence = attention_evidence(model, trace, seed)
     if explanation is not None:
-        evidence = replace(evidence, explanation=importances[explanation])
+        # The scores of a contrast are not those of one class, which a method could explain again.
+        method = methods.get(explanation) if seen.model is model else None
+        evidence = replace(
+            evidence, explanation=importances[explanation], explainer=explainer_of(method, seed)
+        )
     if reference is not None:
         evidence = replace(evidence, compared=importances[reference])
     return comparable(evidence) if metric.component.family == "agreement" else evidence
@@ -54,13 +67,16 @@ def answers_of_batch(
     pairs: Sequence[Pairing],
     model: Model,
     trace: Trace,
+    seen: Seen,
     seed: int,
     importances: Mapping[str, Importance],
     corpus: Corpus,
+    methods: Mapping[str, Named],
 ) -> Iterator[tuple[tuple[Tensor, ...], bool]]:
     """What every pairing gives for a batch, and whether it was computed on another device.
 
-    A joint metric is called once, with all explanations that it is paired with.
+    A joint metric is called once, with all explanations that it is paired with. `methods` has those that a
+    metric may ask to explain again.
     """
     joint: dict[str, dict[str, Tensor]] = {}
     for metric, explanation, reference in pairs:
@@ -69,12 +85,12 @@ def answers_of_batch(
             if metric.label not in joint:
                 tested = [of for other, of, _ in pairs if other is metric and of is not None]
                 some = {name: importances[name] for name in tested}
-                evidence = JointEvidence(trace, some, model, Randomness(seed), corpus)
+                evidence = JointEvidence(seen.trace, some, seen.model, Randomness(seed), corpus)
                 joint[metric.label] = joint_answers(metric, evidence)
             values = joint[metric.label][explanation]
             yield (values.cpu(),), values.device != trace.logits.device
             continue
-        single = evidence_of(model, trace, seed, metric, explanation, reference, importances)
+        single = evidence_of(model, trace, seen, seed, metric, explanation, reference, importances, methods)
         yield answer_tensors(metric, single, corpus)
 
 

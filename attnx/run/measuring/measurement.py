@@ -13,12 +13,13 @@ from ...progress import Progress, Step
 from ...protocols import JointMetric, Metric, Model, SplitMetric
 from ...request.plan import Tests
 from ...results.observations import AttributionCost, Measurement, Observation, Traits
-from ...types import Batch, Corpus, Importance, Trace
+from ...types import Batch, Corpus, Importance
 from ..evaluation_mode import evaluating
 from ..plugin_errors import errors_of
-from .attribution import Named, attribute, trace_of
+from .attribution import Named, trace_of
 from .batch_answers import Pairing, answers_of_batch
-from .output_checks import check_bounds, check_scores, check_tensor, check_trace
+from .explained_scores import Seen, explained_scores
+from .output_checks import check_bounds, check_tensor, check_trace
 from .partial_results import PartialResults
 from .pass_meter import metered, units_declared
 from .score_keeper import ScoreKeeper
@@ -102,20 +103,21 @@ def measure(
         for rows, batch in given:
             trace = trace_of(model, batch)
             check_trace(trace, model.provides, title)
-            with remembering(model, batch) as deletions:
+            seen = Seen.of(model, trace, corpus.explained)
+            with remembering(seen.model, batch) as deletions:
                 importances = {
-                    name: scores_of(method, model, trace, trace.predicted, seed)
+                    name: explained_scores(method, model, trace, seen, corpus.explained, seed)
                     for name, method in methods.items()
                 }
                 deletions.recalls = True
-                answered = answers_of_batch(pairs, model, trace, seed, importances, corpus)
+                answered = answers_of_batch(pairs, model, trace, seen, seed, importances, corpus, methods)
                 for (metric, *_), of_pair, (tensors, elsewhere) in zip(pairs, answers, answered, strict=True):
                     of_pair.append(tensors)
                     on_cpu |= {metric.label} if elsewhere else set()
                 if scores_kept is not None:
                     scores_kept.add(model, trace, importances)
             for name, scores in importances.items():
-                traits[name].append(_traits(scores.values, batch.mask))
+                traits[name].append(_traits(scores, batch.mask))
                 on_cpu |= {name} if scores.on_cpu else set()
                 costs[name] = costs[name].plus(
                     scores.seconds, scores.passes, len(batch), len(batch) if scores.reused else 0
@@ -157,25 +159,18 @@ def conclude(tests: Tests[Named], results: PartialResults, split: Split) -> Obse
     )
 
 
-def scores_of(method: Named, model: Model, trace: Trace, target: Tensor, seed: int) -> Importance:
-    """The scores of an importance method for the classes `target` [B] of a batch, checked."""
-    title = method.title("importance")
-    with errors_of(title):
-        scores = attribute(method, model, trace, target, seed)
-    check_scores(scores.values, trace, title)
-    return scores
-
-
-def _traits(values: Tensor, mask: Tensor) -> Tensor:
-    """[B, 2] whether a score of an example is negative, and whether all its scores are equal."""
+def _traits(scores: Importance, mask: Tensor) -> Tensor:
+    """[B, 3] whether an example has a negative score, whether all are equal, whether signs are declared."""
+    values = scores.values
     low = values.masked_fill(~mask, torch.inf).amin(1)
     high = values.masked_fill(~mask, -torch.inf).amax(1)
-    return torch.stack([low < 0, low == high], dim=1).double().cpu()
+    declared = torch.full_like(low < 0, scores.signed)
+    return torch.stack([low < 0, low == high, declared], dim=1).double().cpu()
 
 
 def _summed(values: Tensor) -> Traits:
-    signed, constant = values.mean(0).tolist()
-    return Traits(signed=signed > 0, constant=constant)
+    signed, constant, declared = values.mean(0).tolist()
+    return Traits(signed=signed > 0, constant=constant, declares_signs=declared > 0)
 
 
 def pairings(tests: Tests[Named]) -> list[Pairing]:

@@ -20,7 +20,7 @@ class PartialResults:
     rows: Tensor  # [n] where the examples are in the split
     logits: Tensor  # [n, C]
     answers: tuple[tuple[Tensor, ...], ...]  # by pairing of metric, explanation and reference, each [n, ...]
-    traits: dict[str, Tensor]  # by importance method [n, 2]
+    traits: dict[str, Tensor]  # by importance method [n, 3]
     costs: dict[str, AttributionCost]  # likewise
     on_cpu: frozenset[str]
     scores: StoredScores | None

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from ...formulas.chunks import COLUMNS, similar_lengths
 from ...protocols import Model
-from ...types import Batch, Corpus, Example, TaskData
+from ...types import Batch, Corpus, Example, ExplainedClass, TaskData
 
 DONORS = 100  # examples: enough words to draw from, few enough for every batch
 WIDEST = 2**17  # columns of a training batch: one text of 20 000 words must not widen thirty others to that
@@ -29,9 +29,11 @@ class Split:
         examples: Sequence[Example],
         device: torch.device,
         donors: tuple[Example, ...] = (),
+        explained: ExplainedClass | None = None,
     ) -> None:
         self.examples, self._model, self._device = examples, model, device
         self.donors = donors  # examples whose units can stand in for others
+        self.explained = explained or ExplainedClass()
         self.labels = torch.tensor([example.label for example in examples], dtype=torch.long)  # [N]
         self.lengths = torch.zeros_like(self.labels)  # [N] columns in use
         self.unit_counts = torch.zeros_like(self.labels)  # [N] columns on the mask
@@ -49,12 +51,13 @@ class Split:
 
     def among(self, rows: Sequence[int]) -> Split:
         """The examples at these rows as a split of their own."""
-        return Split(self._model, [self.examples[row] for row in rows], self._device, self.donors)
+        examples = [self.examples[row] for row in rows]
+        return Split(self._model, examples, self._device, self.donors, self.explained)
 
     @property
     def corpus(self) -> Corpus:
         """What is known about the split before it is measured."""
-        return Corpus(unit_counts=self.unit_counts, donors=self.donors)
+        return Corpus(unit_counts=self.unit_counts, donors=self.donors, explained=self.explained)
 
     def take(self, rows: Tensor) -> Batch:
         """The examples at these rows, on the device, without the columns that none of them uses."""

@@ -22,7 +22,7 @@ from ...request.plan import Plan, Tests
 from ...request.spec import canonical_json, digest
 from ...results.observations import AttributionCost, StoredScores
 from ...store.weights import tensors_hash
-from ...types import Batch, Corpus, Example
+from ...types import Batch, Corpus, Example, ExplainedClass
 from ..measuring.attribution import Named
 from ..measuring.measurement import measure
 from ..measuring.partial_results import PartialResults
@@ -43,6 +43,7 @@ class Shard:
     examples: tuple[tuple[Example, ...], ...]  # likewise
     unit_counts: Array  # [N] of the whole split
     donors: tuple[Example, ...]
+    explained: ExplainedClass
     tests: Tests[str]  # by the labels in the plan
     stored: tuple[str, ...] | None  # the methods whose scores are stored; None: no scores are
     deletes: bool
@@ -71,6 +72,7 @@ def cut(
             examples=tuple(tuple(split.at(rows)) for rows in dealt),
             unit_counts=split.unit_counts.numpy(),
             donors=split.donors,
+            explained=split.explained,
             tests=labels,
             stored=tuple(keeper.methods) if keeper else None,
             deletes=keeper.deletes if keeper else False,
@@ -97,7 +99,7 @@ def measure_shard(shard: Shard, model: Model, plan: Plan, seed: int, device: tor
             model,
             given(),
             tests,
-            Corpus(unit_counts=torch.from_numpy(shard.unit_counts), donors=shard.donors),
+            Corpus(torch.from_numpy(shard.unit_counts), shard.donors, shard.explained),
             step,
             seed=seed,
             keeper=None if shard.stored is None else ScoreKeeper(shard.stored, shard.deletes),

@@ -1,4 +1,4 @@
-"""Figures as files and as part of a page: one drawing, in SVG or PNG."""
+"""Figures as files and as part of a page: one drawing, in SVG, PDF or PNG."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ...disk import write_file
 from ...errors import UsageError
+from ..palette import LIGHT
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-INK: Final = "#1b1f24"
-FAINT: Final = "#8a929c"
-# Distinct for every kind of colour vision (after Okabe and Ito); dashes and markers differ as well.
-SERIES: Final = ("#0072b2", "#c2500a", "#00795a", "#a6447c", "#8c6d00", "#4a6fc4")
+INK: Final = LIGHT.ink
+FAINT: Final = LIGHT.faint
+SERIES: Final = LIGHT.series  # dashes and markers differ as well
 DASHES: Final = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 2)))
 MARKERS: Final = ("o", "s", "^", "D", "v", "P")
 BOTTOM, RIGHT, TOP = 0.5, 0.15, 0.25  # inches
 SETTINGS: Final[Any] = {
+    "pdf.fonttype": 42,  # TrueType: publishers refuse Type 3
     "svg.fonttype": "none",  # text stays text: it can be read, searched and restyled
     "text.parse_math": False,  # a label with a dollar in it is not a formula
     "font.size": 9,
@@ -50,19 +51,30 @@ class ReportFigure:
     caption: str
     size: tuple[float, float]  # inches
     draw: Callable[[Figure], None]
+    leading: bool = False  # one of the few that a page shows unfolded
     left: float = 0.75  # inches for the labels of the vertical axis; measuring them would double the time
 
     def save(self, path: str | Path) -> None:
-        """Write the drawing as SVG or PNG, by the ending of the file's name."""
+        """Write the drawing as SVG, PDF or PNG, by the ending of the file's name."""
         path = Path(path)
-        if path.suffix not in (".svg", ".png"):
-            raise UsageError(f"Figures are saved as SVG or PNG, but '{path}' ends in neither .svg nor .png.")
-        write_file(path, to_svg(self) if path.suffix == ".svg" else to_png(self))
+        forms: dict[str, Callable[[ReportFigure], str | bytes]]
+        forms = {".svg": to_svg, ".pdf": to_pdf, ".png": to_png}
+        made = forms.get(path.suffix)
+        if made is None:
+            raise UsageError(
+                f"Figures are saved as SVG, PDF or PNG, but '{path}' ends in none of .svg, .pdf and .png."
+            )
+        write_file(path, made(self))
 
 
 def to_svg(drawing: ReportFigure) -> str:
     """The drawing as an SVG file, the same bytes for the same numbers."""
     return _saved(drawing, "svg", metadata={"Date": None, "Title": drawing.title}).decode("utf-8")
+
+
+def to_pdf(drawing: ReportFigure) -> bytes:
+    """The drawing as a PDF file for a paper, its text as text; the same bytes for the same numbers."""
+    return _saved(drawing, "pdf", metadata={"CreationDate": None, "Title": drawing.title})
 
 
 def to_png(drawing: ReportFigure, dpi: int = 200) -> bytes:
@@ -78,7 +90,9 @@ def to_inline_svg(drawing: ReportFigure) -> str:
     text = re.sub(r"(font: )([\d.]+px)[^;\"]*", r"\1\2 var(--font)", text)
     for place, colour in enumerate(SERIES):
         text = text.replace(colour, f"var(--series-{place + 1})")
-    text = text.replace(INK, "currentColor").replace(FAINT, "var(--faint)")
+    for name in ("faint", "good", "bad", "even", "open"):
+        text = text.replace(getattr(LIGHT, name), f"var(--{name})")
+    text = text.replace(INK, "currentColor")
     # Several figures on one page: what they name must not clash.
     text = re.sub(r'\bid="([^"]+)"', rf'id="{drawing.name}-\1"', text)
     text = re.sub(r'(href="#|url\(#)', rf"\g<1>{drawing.name}-", text)

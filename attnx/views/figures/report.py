@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +11,13 @@ import numpy as np
 
 from ...host.catalog import Catalog
 from ...results.examples import ExampleColumn, Examples
-from ...results.report import Curve, Report, Summary
-from .figure import DASHES, FAINT, INK, MARKERS, SERIES, ReportFigure, slug
+from ...results.report import Curve, Report
+from .agreement import agreement_figures
+from .figure import FAINT, INK, MARKERS, SERIES, ReportFigure, slug
+from .lines import draw_lines, label, over_seeds
 from .plugins import plugin_figures
+from .ranking import ranking_figures
+from .removal import removal_figures
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +26,6 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
 BINS = np.linspace(-1, 1, 41)
-FEW = 6  # lines that have a band each, and room for their names among them
 MOST_CLASSES = 8  # in one figure
 MOST_POINTS = 600  # of a scatter: more of them are a blot and weigh megabytes
 
@@ -31,12 +34,14 @@ def drawings(
     report: Report, examples: Examples | None = None, catalog: Catalog | None = None
 ) -> list[ReportFigure]:
     """Every figure that the report and its stored examples have the numbers for."""
+    leading = [*ranking_figures(report), *removal_figures(report)]
     found = [*curve_drawings(report.curves), *training_drawings(report.curves)]
+    shown: list[ReportFigure] = []
     if examples is not None:
+        leading += agreement_figures(examples)
         found = [*_agreement_drawings(examples), *_weight_drawings(report, examples), *found]
-    cost = _cost_drawing(report)
-    shown = plugin_figures(examples.drawn, catalog) if examples is not None and examples.drawn else []
-    return [*shown, *found, cost] if cost else [*shown, *found]
+        shown = plugin_figures(examples.drawn, catalog) if examples.drawn else []
+    return [*shown, *leading, *found]
 
 
 def curve_drawings(curves: Sequence[Curve]) -> list[ReportFigure]:
@@ -49,7 +54,7 @@ def curve_drawings(curves: Sequence[Curve]) -> list[ReportFigure]:
         ReportFigure(
             slug(metric, name, reference or ""),
             f"{metric}: {name}" + (f" compared with {reference}" if reference else ""),
-            _over_seeds(group),
+            over_seeds(group),
             (5.2, 3.0),
             partial(_draw_curves, curves=group),
         )
@@ -62,37 +67,8 @@ def _draw_curves(figure: Figure, curves: Sequence[Curve]) -> None:
     lines: dict[str, list[Curve]] = {}
     for curve in curves:
         lines.setdefault(curve.explanation or "the model's attention", []).append(curve)
-    _label(axes, curves[0].axis, curves[0].name)
-    _draw_lines(axes, lines)
-
-
-def _draw_lines(axes: Axes, lines: Mapping[str, Sequence[Curve]]) -> None:
-    """A line for every name; with many lines the legend stands outside the axes."""
-    for place, (name, same) in enumerate(lines.items()):
-        _line(axes, same, name, place, band=len(lines) <= FEW)
-    if len(lines) > FEW:
-        box = axes.get_position()
-        axes.set_position((box.x0, box.y0, 0.78 * box.width, box.height))
-        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-    elif len(lines) > 1:
-        axes.legend()
-
-
-def _line(axes: Axes, curves: Sequence[Curve], name: str, place: int, *, band: bool) -> None:
-    """The mean over seeds, and the band between the lowest and the highest."""
-    x = np.array(sorted({x for curve in curves for x in curve.x}))  # [P]: a seed may have stopped early
-    y = np.full((len(curves), len(x)), np.nan)  # [S, P], NaN where there is none
-    for seed, curve in enumerate(curves):
-        y[seed, np.searchsorted(x, curve.x)] = np.array(curve.y, dtype=float)
-    known = ~np.isnan(y).all(0)
-    x, y = x[known], y[:, known]
-    colour = SERIES[place % len(SERIES)]
-    marker = MARKERS[place % len(MARKERS)] if len(x) <= 25 else None
-    mean = np.nanmean(y, axis=0) if len(x) else x
-    dash = DASHES[(place + place // len(SERIES)) % len(DASHES)]  # a colour comes again with another dash
-    axes.plot(x, mean, color=colour, linestyle=dash, marker=marker, ms=3.5, label=name)
-    if band and len(curves) > 1 and len(x):
-        axes.fill_between(x, np.nanmin(y, 0), np.nanmax(y, 0), color=colour, alpha=0.18, linewidth=0)
+    label(axes, curves[0].axis, curves[0].name)
+    draw_lines(axes, lines)
 
 
 def training_drawings(curves: Sequence[Curve]) -> list[ReportFigure]:
@@ -107,7 +83,7 @@ def training_drawings(curves: Sequence[Curve]) -> list[ReportFigure]:
             slug(metric, measure, "course"),
             f"{(measure or metric).capitalize()} over training",
             "Measured on the dev split after every epoch; epoch 0 is the untrained model. "
-            + _over_seeds(group),
+            + over_seeds(group),
             (5.2, 2.8),
             partial(_draw_training, curves=group),
         )
@@ -120,8 +96,8 @@ def _draw_training(figure: Figure, curves: Sequence[Curve]) -> None:
     lines: dict[str, list[Curve]] = {}
     for curve in curves:
         lines.setdefault(curve.name, []).append(curve)
-    _label(axes, "epoch", next(iter(lines)) if len(lines) == 1 else "")
-    _draw_lines(axes, lines)
+    label(axes, "epoch", next(iter(lines)) if len(lines) == 1 else "")
+    draw_lines(axes, lines)
 
 
 def _agreement_drawings(examples: Examples) -> list[ReportFigure]:
@@ -211,63 +187,9 @@ def _draw_scatter(figure: Figure, examples: Examples, at: int, largest: Array) -
         mine = predicted == place
         marker = MARKERS[place % len(MARKERS)]
         axes.plot(x[mine], y[mine], marker, color=SERIES[place], alpha=0.55, ms=3, label=_short(name))
-    _label(axes, "largest attention weight", examples.columns[at].measure)
+    label(axes, "largest attention weight", examples.columns[at].measure)
     axes.set_xlim(0, 1.02)
     axes.legend(title="predicted")
-
-
-def _cost_drawing(report: Report) -> ReportFigure | None:
-    """The cost of every explanation and its quality, by the most trusted family there is."""
-    rows = [s for s in report.summaries if s.predicted is None and s.explanation and s.mean is not None]
-    for family in ("erasure", "agreement", "ground-truth"):
-        better = [s for s in rows if s.family == family and s.direction != "none"]
-        first = better[0] if better else None
-        if first is None:
-            continue
-        points = [
-            s
-            for s in better
-            if (s.metric, s.measure, s.reference) == (first.metric, first.measure, first.reference)
-        ]
-        if len(points) > 1:
-            return ReportFigure(
-                "cost",
-                f"Cost and {first.title}" + (f" with {first.reference}" if first.reference else ""),
-                "Model passes for one explanation, and the measure with its 95 % interval. Dashed line: "
-                "random scores.",
-                (5.2, 3.0),
-                partial(_draw_cost, report=report, points=points),
-            )
-    return None
-
-
-def _draw_cost(figure: Figure, report: Report, points: Sequence[Summary]) -> None:
-    axes = figure.add_subplot()
-    passes = {cost.method: cost.passes for cost in report.costs}
-    for place, s in enumerate(points):
-        mean, interval = s.mean or 0.0, s.interval
-        ends = [[mean - interval.low], [interval.high - mean]] if interval else None
-        colour, marker = SERIES[place % len(SERIES)], MARKERS[place % len(MARKERS)]
-        x = passes.get(s.explanation or "", 0.0)
-        axes.errorbar(
-            [x], [mean], yerr=ends, fmt=marker, color=colour, capsize=2, label=_short(s.explanation or "")
-        )
-    at_random = points[0].baselines.get("random")
-    if at_random is not None:
-        axes.axhline(at_random, color=FAINT, ls="--", lw=1)
-    axes.set_xscale("symlog", linthresh=1)
-    axes.set_xlim(left=-0.2)
-    _label(axes, "model passes for one explanation", points[0].title)
-    axes.legend()
-
-
-def _label(axes: Axes, x: str, y: str) -> None:
-    axes.set_xlabel(x)
-    axes.set_ylabel(y)
-    axes.grid(color=FAINT, alpha=0.25, lw=0.6)
-    axes.ticklabel_format(axis="y", scilimits=(-2, 4))  # short enough for the space next to the axes
-    if x in ("epoch", "rank"):
-        axes.locator_params(axis="x", integer=True)
 
 
 def _short(name: str) -> str:
@@ -282,15 +204,3 @@ def _index(examples: Examples, column: ExampleColumn, measure: str) -> int | Non
     same = (column.metric, measure, column.explanation, column.reference)
     keys = [(c.metric, c.measure, c.explanation, c.reference) for c in examples.columns]
     return keys.index(same) if same in keys else None
-
-
-def _over_seeds(curves: Sequence[Curve]) -> str:
-    seeds = len({curve.seed for curve in curves})
-    if seeds == 1:
-        return "Means over the examples, one seed."
-    band = "; the band spans the lowest to the highest seed"
-    return f"Each line is the mean over {seeds} seeds{band * (_lines(curves) <= FEW)}."
-
-
-def _lines(curves: Sequence[Curve]) -> int:
-    return len({(curve.explanation, curve.name) for curve in curves})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...results.audit import AuditReport
 from ..terminal.audit import LEGEND, VERIFIED, metric_rows, model_rows
+from .headline import of_audit
 from .templating import render
 
 
@@ -12,6 +13,7 @@ def audit_page(report: AuditReport) -> str:
     return render(
         "audit.html",
         title="Audit of metrics",
+        headline=of_audit(report),
         report=report,
         models=model_rows(report),
         rows=metric_rows(report),

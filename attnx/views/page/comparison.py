@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ...results.comparison import Comparison, Difference, DifferenceOutcome
+from .headline import of_comparison
 from .strips import Scale, Strip
 from .templating import render
 
@@ -17,21 +18,21 @@ MARKS: Final[dict[DifferenceOutcome, str]] = {
     "the same": "=",
     "undefined": "?",
 }
-CLASSES: Final = {"better": "supported", "worse": "contradicted", "no significant difference": "chance"}
 
 
 def comparison_page(comparison: Comparison) -> str:
     """The page of a comparison: every difference with its interval and p-value, and the caveats."""
+    headline = of_comparison(comparison)
     return render(
         "comparison.html",
-        title=comparison.title,
+        title=f"{headline} {comparison.title}",
+        headline=headline,
         comparison=comparison,
         tables=[
             (run, [(row, strip_around_zero(row)) for row in comparison.rows if row.run == run.letter])
             for run in comparison.runs[1:]
         ],
         outcome_marks=MARKS,
-        outcome_classes=CLASSES,
     )
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import base64
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...escaping import printable
 from ...results.examples import Examples, Scores
 from .direction import is_right_to_left
+
+if TYPE_CHECKING:
+    from ...results.report import Report
 
 MOST_BYTES = 8_500_000  # of examples in a page, which then stays below 10 MB with all its figures
 LEVELS = 127  # steps of a score on either side of 0
@@ -27,6 +30,21 @@ class Browsed:
     all_seeds: int
 
     @property
+    def marked(self) -> bool:
+        """Whether units of some example are known to matter."""
+        return any("rationale" in example for example in self.payload["examples"])
+
+    @property
+    def pictured(self) -> bool:
+        """Whether the examples are pictures."""
+        return any("picture" in example for example in self.payload["examples"])
+
+    @property
+    def decides(self) -> bool:
+        """Whether the examples have their part in the test that decides."""
+        return bool(self.payload["decides"])
+
+    @property
     def says(self) -> str:
         """How many of the run's examples the page shows."""
         seeds = f"{self.all_seeds} training seeds" if self.seeds > 1 else f"seed {self.payload['seeds'][0]}"
@@ -40,10 +58,26 @@ class Browsed:
         return f"{examples.capitalize()}, {seeds}{rest}."
 
 
-def browse(examples: Examples, unit: str = "unit", *, most_bytes: int = MOST_BYTES) -> Browsed:
+def pair_of(report: Report, examples: Examples) -> tuple[str, str] | None:
+    """The methods to compare first: what the run is about, and what to use instead, else the best other."""
+    asked = [v.explanation for v in report.verdicts if v.explanation in examples.methods]
+    ranked = sorted(report.ranking, key=lambda one: not one.recommended)
+    names = [*asked[:1], *(one.explanation for one in ranked), *examples.methods]
+    found = list(dict.fromkeys(name for name in names if name in examples.methods))
+    return (found[0], found[1]) if len(found) > 1 else None
+
+
+def browse(
+    examples: Examples,
+    unit: str = "unit",
+    *,
+    pair: tuple[str, str] | None = None,
+    most_bytes: int = MOST_BYTES,
+) -> Browsed:
     """As many examples as fit, evenly spread; only the first seed if all seeds do not fit.
 
-    If examples have pictures, only those with a picture are shown. `unit` is what a reader calls a unit.
+    If examples have pictures, only those with a picture are shown. `unit` is what a reader calls a unit,
+    `pair` the two methods that are compared first.
     """
     total, seeds = len(examples), len(examples.seeds)
     among = np.array(sorted(examples.pictures) or range(total))
@@ -64,6 +98,8 @@ def browse(examples: Examples, unit: str = "unit", *, most_bytes: int = MOST_BYT
             {"name": name, "signed": bool((examples.scores[name].shares < 0).any())}
             for name in examples.methods
         ],
+        "pair": [list(examples.methods).index(name) for name in pair or ()],
+        "decides": bool(examples.gains),
         "columns": [{"title": c.title, "direction": c.direction} for c in examples.columns],
         "examples": [_record(examples, row, int(starts[row]), seeds) for row in rows],
     }
@@ -74,7 +110,7 @@ def _bytes_of(examples: Examples, seeds: int) -> float:
     """The approximate length of the payload of all examples."""
     texts = sum(len(unit) + 2 for units in examples.units for unit in units)
     scores = 1.4 * float(examples.lengths.sum()) * len(examples.scores)
-    numbers = 8 * (len(examples.columns) + len(examples.label_names) + 3 * len(examples.scores))
+    numbers = 8 * (len(examples.columns) + len(examples.label_names) + 4 * len(examples.scores))
     pictures = 1.34 * sum(map(len, examples.pictures.values())) / max(1, len(examples.pictures))
     return texts + seeds * (scores + len(examples) * (numbers + 40)) + (60 + pictures) * len(examples)
 
@@ -109,6 +145,11 @@ def _by_seed(examples: Examples, seed: int, row: int, units: slice) -> dict[str,
             _rounded(float(examples.without_top[name][seed, row])) if name in examples.without_top else None
             for name in examples.methods
         ],
+        "gain": [
+            _rounded(float(examples.gains[name][seed, row])) if name in examples.gains else None
+            for name in examples.methods
+        ],
+        "best": None if examples.best_gain is None else _rounded(float(examples.best_gain[seed, row])),
         "scores": [_score_bytes(examples.scores[name], seed, row, units) for name in examples.methods],
         "largest": [_rounded(float(examples.scores[name].largest[seed, row])) for name in examples.methods],
     }

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...results.explanation import RANDOM_DRAWS, ClassScores, Explanation, Explanations, MetricValue, shares
 from .direction import is_right_to_left
+from .headline import of_explanation
 from .templating import render
 
 
@@ -45,9 +46,9 @@ class ShownClass:
 
 def page(explanation: Explanation) -> str:
     """A page of one file."""
-    return render(
-        "explanation.html", title=f"{explanation.predicted}, {explanation.title}", **_shown(explanation)
-    )
+    headline = of_explanation(explanation)
+    title = f"{headline} {explanation.title}"
+    return render("explanation.html", title=title, headline=headline, **_shown(explanation))
 
 
 def page_of_several(explanations: Explanations) -> str:

@@ -9,24 +9,22 @@ from ...results.reproduction import ClaimStatus, Reproduction
 from ..figures.figure import ReportFigure, slug, to_inline_svg
 from ..figures.report import curve_drawings, training_drawings
 from ..terminal.reproduction import STATUS_IN_WORDS, cell, conditions, status_of, untested
+from .headline import of_reproduction
 from .templating import render
 
 MARKS: Final[dict[ClaimStatus, str]] = {"holds": "✓", "does not hold": "✗", "open": "?"}
-CLASSES: Final[dict[ClaimStatus, str]] = {
-    "holds": "supported",
-    "does not hold": "contradicted",
-    "open": "unknown",
-}
 
 
 def reproduction_page(found: Reproduction) -> str:
     """The page of a reproduction: claims, table, every comparison, and the conditions."""
     from markupsafe import Markup
 
+    headline = of_reproduction(found)
     columns = [column for column in found.columns if not column.given]
     return render(
         "reproduction.html",
-        title=found.source,
+        title=str(headline),
+        headline=headline,
         found=found,
         columns=columns,
         rows=[(row, [cell(found.value(row, c.name), c.digits) for c in columns]) for row in found.rows],
@@ -34,7 +32,6 @@ def reproduction_page(found: Reproduction) -> str:
         untested=list(untested(found)),
         figures=[(drawing, Markup(to_inline_svg(drawing))) for drawing in figures(found)],
         claim_marks=MARKS,
-        claim_classes=CLASSES,
         claim_words=status_of,
         status_words=STATUS_IN_WORDS,
     )

@@ -24,10 +24,19 @@ class RulerLine:
 
 
 @dataclass(frozen=True, slots=True)
+class Tick:
+    """A place of the scale and its name."""
+
+    name: str
+    place: float
+
+
+@dataclass(frozen=True, slots=True)
 class Ruler:
     """The explanations of a run, the best first, on a common scale."""
 
     lines: tuple[RulerLine, ...]
+    ticks: tuple[Tick, ...]  # from left to right
     random: float  # where random is
     left: float  # the share at the left end
     removal: str  # how units were removed
@@ -47,11 +56,15 @@ def ruler_of(report: Report) -> Ruler | None:
     def place(share: float | None) -> float:
         return WIDTH * (min(1.0, max(left, 0.0 if share is None else share)) - left) / (1 - left)
 
+    marks = {"random": 0.0, "50 %": 0.5, "best": 1.0}
+    if left < -0.3:  # else there is no room for its name
+        marks = {"worst found": left, **marks}
     return Ruler(
         tuple(
             RulerLine(one, one.explanation in verdicts, place(one.share), place(one.low), place(one.high))
             for one in ranked
         ),
+        tuple(Tick(name, place(share)) for name, share in marks.items()),
         place(0.0),
         left,
         first.removals[0].removal,

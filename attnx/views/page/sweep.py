@@ -13,7 +13,8 @@ from ...results.comparison import Comparison
 from ...results.formatting import duration, interval_of
 from ...results.sweep import SweepReport
 from ..figures.figure import to_inline_svg
-from .comparison import CLASSES, MARKS, strip_around_zero
+from .comparison import MARKS, strip_around_zero
+from .headline import of_sweep
 from .templating import render
 
 MOST_ROWS = 2000  # of comparisons; if there are more, only significant differences are listed
@@ -27,10 +28,13 @@ def sweep_page(report: SweepReport, links: Mapping[str, str]) -> str:
         comparisons, uncompared = report.comparisons(), ""
     except AttnxError as error:  # the rest of the page does not need them
         comparisons, uncompared = (), str(error)
+    headline = of_sweep(report)
     only_significant = sum(len(comparison.rows) for comparison in comparisons) > MOST_ROWS
     return render(
         "sweep.html",
-        title=_title(report),
+        title=f"{headline} {_title(report)}",
+        headline=headline,
+        setting=_title(report),
         report=report,
         cells=len({row.run for row in report.rows}),
         took=duration(report.seconds) + (f" on {report.workers} workers" if report.workers else ""),
@@ -45,7 +49,6 @@ def sweep_page(report: SweepReport, links: Mapping[str, str]) -> str:
         uncompared=uncompared,
         only_significant=only_significant,
         outcome_marks=MARKS,
-        outcome_classes=CLASSES,
     )
 
 

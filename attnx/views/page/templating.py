@@ -10,7 +10,7 @@ from ...escaping import printable
 from ...results.formatting import format_number
 from ...results.judgement.family_wording import STATUS_IN_WORDS, row_in_words, sees_in_words
 from ...results.judgement.wording import GRADE_WORDS, QUESTIONS, grade_in_words, percent
-from ..score_colours import css_variables
+from ..palette import css_variables, tone
 from .direction import isolated, isolated_within
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ...results.judgement.records import Verdict
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
+STYLES: Final = ("page.css", "tables.css", "examples.css", "scores.css")
 MARKS: Final = {"supported": "↑", "contradicted": "↓", "chance": "≈", "unknown": "?"}
 GRADE_MARKS: Final = {
     "misleading": "✗",
@@ -60,14 +61,15 @@ def _environment() -> Environment:
         "grade": grade_in_words,
         "percent": percent,
         "sees": sees_in_words,
+        "tone": tone,
     }
     environment.globals |= {
         "status": STATUS_IN_WORDS,
         "marks": MARKS,
         "grades": GRADE_WORDS,
         "grade_marks": GRADE_MARKS,
-        "style": Markup(_colours() + _file("page.css") + _file("scores.css")),
-        "cell_style": Markup(_colours() + _file("scores.css")),  # nothing of the page around a cell changes
+        "style": Markup(css_variables() + "".join(map(_file, STYLES))),
+        "cell_style": Markup(css_variables() + _file("scores.css") + _file("cell.css")),
         "script": Markup(_file("browser.js")),
     }
     return environment
@@ -78,10 +80,6 @@ def _question(verdict: Verdict, unit: str) -> Markup:
 
     question = Markup(QUESTIONS[verdict.heading])
     return question.format(explanation=isolated(verdict.explanation), units=f"{unit}s")
-
-
-def _colours() -> str:
-    return _file("palette.css") + css_variables()
 
 
 def _file(name: str) -> str:

@@ -79,10 +79,21 @@ def _header(report: Report) -> str:
     header = (
         f"\n{' · '.join([*names.values(), _seeds(len(accuracies))])}\n"  # not every model has a projection
         f"data: {_origin(report.provenance.data)}\n"
+        f"{_explained(report)}"
         f"model quality on test: accuracy {mean:.3f}{spread}, macro F1 {f1:.3f}; always predicting the most "
         f"frequent test label: accuracy {majority:.3f}\n"
     )
     return printable(header, lines=True)
+
+
+def _explained(report: Report) -> str:
+    """What was explained, where it is not the predicted class."""
+    spec = report.spec
+    if spec.versus is not None:
+        return f"explained: why '{spec.target}' and not '{spec.versus}'\n"
+    if spec.target == "predicted":
+        return ""
+    return f"explained: {'the label of each example' if spec.target == 'gold' else repr(spec.target)}\n"
 
 
 MOST_ROWS = 20  # of measures that a person reads through
