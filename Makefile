@@ -53,7 +53,7 @@ types: $(READY)
 # The site, from docs/ and from the code, in build/site: a broken link or reference is an error.
 docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
-	@echo "build/site/index.html"
+	@echo "build/site; to look at it with its search: $(BIN)/python -m http.server --directory build/site"
 
 $(VENV)/.docs: $(READY)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[docs]"
