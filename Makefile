@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 unexport PYTHONDONTWRITEBYTECODE # every worker and every process of a test would compile the code again
 
-.PHONY: demo test test-browser test-portable test-slow fuzz lint types docs bench growth lock install-locked \
+.PHONY: demo test test-browser test-portable test-slow fuzz lint types docs bench growth reproduced lock install-locked \
 	licences audit clean
 
 demo: $(READY)
@@ -65,6 +65,10 @@ bench: $(READY)
 # Time and memory against the number and length of texts, labels and runs; takes minutes.
 growth: $(READY)
 	$(BIN)/python -m benchmarks.growth
+
+# docs/reproduced.md from the stored results of the papers' tables, without running any of them.
+reproduced: $(READY)
+	$(BIN)/python -m reproduced
 
 # Every package of an installation with the hash of its file; installed, only these files are taken.
 lock: $(READY)

@@ -17,7 +17,7 @@ import benchmarks
 from .timing import Row
 
 # Not benchmarks of two contestants: parts of others, and programs that are run by themselves.
-OTHERS = {"__main__", "captum_peers", "growth", "one_by_one", "peers", "profiles", "timing"}
+OTHERS = {"__main__", "captum_peers", "commands", "growth", "one_by_one", "peers", "profiles", "timing"}
 HEAD = f"{'work':<66} {'ours':>9} {'peer':>9} {'ratio':>7} {'target':>7} {'limit':>6}  same result"
 
 

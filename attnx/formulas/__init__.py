@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .deception import deception_penalty, rationale_mass
     from .divergences import js_divergence, total_variation
     from .erasure import attention_without, logits_of_kept, mean_embedding
+    from .layer_states import LayerState, LayerStates
     from .layers import Layers
     from .point_gradients import gradients_at
     from .products import fast_linear, product
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "formulas.randomness": ("Randomness",),
     "formulas.layers": ("Layers",),
+    "formulas.layer_states": ("LayerState", "LayerStates"),
     "formulas.scorers": ("Scorer", "make_scorer"),
     "formulas.class_outputs": ("class_output",),
     "formulas.ranking": ("ranked", "settled"),
@@ -50,6 +52,8 @@ _MODULES = {
 __all__ = [  # noqa: RUF022 - grouped as an author looks for them
     "Randomness",
     "Layers",
+    "LayerState",
+    "LayerStates",
     "Scorer",
     "make_scorer",
     "class_output",

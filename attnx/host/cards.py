@@ -46,6 +46,7 @@ CAPABILITIES: Final = {
     "fast-replacement": "a fast path for replacing the embeddings of many subsets of units",
     "notices": "notes about the model for the report",
     "layers": "attention of several layers and heads",
+    "layer-states": "states of several layers, and what attention hands on in each",
     "rescale": "non-linearities as separate modules, each used once per forward pass",
     "reference": "a reference importance to compare with",
 }

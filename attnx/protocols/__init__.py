@@ -16,6 +16,7 @@ from .capable_models import (
     FrozenModel,
     InfluencingModel,
     LayeredModel,
+    LayerStatesModel,
     NoticedModel,
     ReplacingModel,
 )
@@ -37,6 +38,7 @@ __all__ = [
     "ImportanceMethod",
     "InfluencingModel",
     "JointMetric",
+    "LayerStatesModel",
     "LayeredModel",
     "Metric",
     "Model",

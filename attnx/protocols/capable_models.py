@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from torch import Tensor, nn
 
+from ..formulas.layer_states import LayerStates
 from ..formulas.layers import Layers
 from ..types import Batch, ExplainedOutput, GradientPoints, TaskData, Trace
 from .models import Model
@@ -167,5 +168,24 @@ class LayeredModel(Model, Protocol):
 
         Returns:
             The attention of every layer and head; it can be differentiated.
+        """
+        ...
+
+
+class LayerStatesModel(Model, Protocol):
+    """A model of several layers of self-attention whose states can be read.
+
+    It provides "layer-states".
+    """
+
+    def layer_states(self, batch: Batch, embeddings: Tensor) -> LayerStates:
+        """Do a forward pass from embeddings that shows the states of all layers.
+
+        Args:
+            batch: the batch.
+            embeddings: the vectors of its units [B, L, E].
+
+        Returns:
+            The states of every layer, and what attention hands on in each.
         """
         ...

@@ -12,7 +12,7 @@ from ..host.catalog import Catalog
 from .objects import Objects
 from .plan import Plan
 from .resolve import find_part, resolve
-from .spec import Choice, RunSpec
+from .spec import Choice, RunSpec, Training
 
 TASK: Final = "planted"  # the task that puts a trigger into another
 FOUND: Final = "plausibility"  # the metric that compares an explanation with the trigger words
@@ -69,11 +69,9 @@ def plan_planted(
 def _plan(spec: RunSpec, catalog: Catalog, objects: Objects | None, removal: bool) -> Plan:
     """One run: every explanation that the model supports, or those that were asked for, is tested."""
     plain = spec.model_copy(update={"metrics": (Choice(name=FOUND),)})
-    usual = resolve(plain.model_copy(update={"explanations": ()}), catalog, objects)
-    if not usual.trains:
-        tuned = {**FINE_TUNED, **spec.training}
-        plain = plain.model_copy(update={"training": tuned})
-        usual = resolve(plain.model_copy(update={"explanations": ()}), catalog, objects)
+    usual = resolve(plain.model_copy(update={"explanations": (), "training": {}}), catalog, objects)
+    if _pretrained(usual):
+        plain = plain.model_copy(update={"training": {**FINE_TUNED, **spec.training}})
     provided = {*usual.task.provides, *usual.model.provides}
 
     def applicable(kind: Kind, names: Iterable[str]) -> tuple[Choice, ...]:
@@ -89,3 +87,13 @@ def _plan(spec: RunSpec, catalog: Catalog, objects: Objects | None, removal: boo
     metrics = applicable("metric", (REMOVAL, FOUND) if removal else (FOUND,))
     asked = {"explanations": explanations, "metrics": metrics}
     return resolve(plain.model_copy(update=asked), catalog, objects)
+
+
+def _pretrained(plan: Plan) -> bool:
+    """Whether a model is not trained at all by default, or is a transformer without settings of its own.
+
+    The settings of models that are trained from scratch would destroy what it knows.
+    """
+    provided = plan.model.provides
+    tuned = {"layers", "unseen-words"}.issubset(provided) and "frozen-states" not in provided
+    return not plan.trains or (tuned and plan.training == Training())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ..late_imports import import_late
 
 if TYPE_CHECKING:
-    from ..registry.experiments import Claim, Column, Experiment, Row, Size
+    from ..registry.experiments import Claim, Column, Experiment, Row, Settings, Size
     from ..request.cell_choices import CellChoices
     from ..run.loaded_run import Prediction, Run
     from .audit import AuditedModel, AuditReport, AuditRow, Noticed
@@ -24,7 +24,15 @@ if TYPE_CHECKING:
     from .planting.report import PlantedExample, PlantedReport, PlantedTrigger, Recovery, TriggerCheck
     from .provenance import ComponentUsed, PluginUsed, Provenance, SampleUsed
     from .report import Curve, MethodCost, Quality, Report, Summary
-    from .reproduction import ClaimFound, ColumnShown, Compared, Measured, Reproduction, SkippedRows
+    from .reproduction import (
+        ClaimFound,
+        ColumnShown,
+        Compared,
+        Measured,
+        Reproduction,
+        SkippedRows,
+        TrainedModel,
+    )
     from .result import Result
     from .study import StudyReport, StudyRow
     from .sweep import SweepReport, SweepRow, UnfinishedCell, Value
@@ -63,11 +71,12 @@ _MODULES = {
         "ClaimFound",
         "SkippedRows",
         "ColumnShown",
+        "TrainedModel",
     ),
     "results.comparison": ("Comparison", "ComparedRun", "ComparedShare", "Difference"),
     "results.explanation": ("Explanation", "Explanations", "ClassScores", "MetricValue", "RemovedUnit"),
     "run.loaded_run": ("Run", "Prediction"),
-    "registry.experiments": ("Experiment", "Size", "Row", "Column", "Claim"),
+    "registry.experiments": ("Experiment", "Size", "Settings", "Row", "Column", "Claim"),
 }
 
 __all__ = [  # noqa: RUF022 - grouped by what holds them
@@ -118,6 +127,7 @@ __all__ = [  # noqa: RUF022 - grouped by what holds them
     "ClaimFound",
     "SkippedRows",
     "ColumnShown",
+    "TrainedModel",
     "Comparison",
     "ComparedRun",
     "ComparedShare",
@@ -131,6 +141,7 @@ __all__ = [  # noqa: RUF022 - grouped by what holds them
     "Prediction",
     "Experiment",
     "Size",
+    "Settings",
     "Row",
     "Column",
     "Claim",

@@ -59,7 +59,7 @@ def carry_out_planted(
     if not out and not repeatable:
         return report, None
     try:
-        return report, write_planted(report, root)
+        return report, write_planted(report, (one.spec for one in plan.plans), root)
     except Exception as error:  # the results are not lost, whatever prevents that they are stored
         raise not_stored(report, root, error) from error
 
@@ -215,7 +215,7 @@ def _warnings(trials: Sequence[Trial], seeds: int) -> tuple[Caution, ...]:
                 ),
             )
         )
-    if len(trials) == 1:
+    if len(trials) == 1 and len(failed) < total:
         said += [
             *few_seeds(seeds),
             Caution(

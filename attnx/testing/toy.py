@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from ..formulas.layer_states import LayerState, LayerStates
 from ..formulas.layers import Layers
 from ..protocols import AttentionProjection, Model
 from ..types import Batch, Example, TaskData, Trace
@@ -67,7 +68,13 @@ class ToyModel(nn.Module):
     """A linear attention model with known weights: z_i = x_i1, logits = (−c_2, c_2), c = Σ a_i x_i."""
 
     needs: ClassVar[tuple[str, ...]] = ()
-    provides: ClassVar[tuple[str, ...]] = (*Model.provides, "deletion", "linear-decoder", "layers")
+    provides: ClassVar[tuple[str, ...]] = (
+        *Model.provides,
+        "deletion",
+        "linear-decoder",
+        "layers",
+        "layer-states",
+    )
 
     def __init__(self, projection: AttentionProjection | None = None) -> None:
         super().__init__()
@@ -117,6 +124,23 @@ class ToyModel(nn.Module):
         places = torch.arange(a.shape[1], device=a.device).expand_as(batch.mask)
         column = places.masked_fill(places >= batch.lengths[:, None], -1)  # [B, L]
         return Layers(column, query, (weights,), (sizes,), self._classify(embeddings, read))
+
+    def layer_states(self, batch: Batch, embeddings: Tensor) -> LayerStates:
+        """The layer of `layers` with a residual: y_i = x_i + Σ_j a_j x_j, and nothing after it."""
+        layers = self.layers(batch, embeddings)
+        weights, handed = layers.weights[0], embeddings[:, None]  # [B, 1, L, L], [B, 1, L, E]
+
+        def given(weights: Tensor, rows: Tensor) -> Tensor:
+            return embeddings[rows] + (weights @ handed[rows])[:, 0]  # [R, L, E]
+
+        def without_value(rows: Tensor, positions: Tensor) -> Tensor:
+            kept = torch.arange(weights.shape[-1], device=rows.device) != positions[:, None]  # [R, L]
+            return given(weights[rows] * kept[:, None, None], rows)
+
+        states = given(weights, torch.arange(len(embeddings), device=embeddings.device))
+        layer = LayerState(embeddings, weights, handed, states, None, False, states, without_value)
+        readout = torch.einsum("bq,ch->bcqh", layers.query, self.head)
+        return LayerStates(layers.column, layers.query, (layer,), layers.logits, readout)
 
     def attention_parameters(self) -> Iterable[nn.Parameter]:
         """Give the parameters that make attention."""

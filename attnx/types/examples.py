@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,6 +41,24 @@ class Example:
     starts: tuple[int, ...] | None = field(default=None, repr=False)
     query_text: str | None = field(default=None, repr=False)
     partner: Example | None = field(default=None, repr=False)
+
+    def keep(self, places: Sequence[int]) -> Example:
+        """Make the example with only some of its units.
+
+        Args:
+            places: the places of the units that stay, in ascending order.
+
+        Returns:
+            The shorter example; it has no `text`, of which these units are no longer all.
+        """
+        return replace(
+            self,
+            units=tuple(self.units[place] for place in places),
+            rationale=None if self.rationale is None else tuple(self.rationale[place] for place in places),
+            rows=None if self.rows is None else tuple(self.rows[place] for place in places),
+            text=None,
+            starts=None,
+        )
 
 
 @dataclass(frozen=True, slots=True)

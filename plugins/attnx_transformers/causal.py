@@ -73,6 +73,11 @@ class HfCausal(LayerReader):
         """[B, L, C] without each word, from the states before it."""
         return without_each(self.network, self.logits, trace.batch, trace.embeddings)
 
+    @property
+    def reads_last_states(self) -> bool:
+        """Not if an answer has several pieces, which are read one after the other."""
+        return self.answers.single
+
     def logits(self, output: Any, used: Tensor) -> Tensor:
         return self.answers.logits(self.network, output, used) - self.calibration
 

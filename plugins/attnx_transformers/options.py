@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from attnx.plugin import Options
+from attnx.plugin import Options, TargetUse
 
 # Architectures that do not attend through the attention interface of transformers, or not by weights
 # that add up to 1; docs/transformers.md has the table, and a test keeps both equal.
@@ -16,7 +16,7 @@ WITHOUT_ATTENTION = frozenset(
     "big_bird bloom convbert ctrl deberta deberta-v2 diffllama flaubert fnet funnel gpt_oss longformer "
     "megatron-bert mpnet mpt mra nystromformer openai-gpt rembert roformer squeezebert xlm xlnet yoso".split()
 )
-OF_A_LAYER = ("attention", "reattend", "hidden", "decode", "layers")
+OF_A_LAYER = ("attention", "reattend", "hidden", "decode", "layers", "layer-states")
 Head = int | Literal["mean"]
 Query = Literal["first", "last", "mean"]
 
@@ -52,7 +52,10 @@ class CheckpointOptions(Options):
     def also_provides(self) -> tuple[str, ...]:
         return self.of_attention if self.reads_attention else ()
 
-    of_attention: ClassVar[tuple[str, ...]] = ("layers",)  # what it provides where attention can be read
+    of_attention: ClassVar[tuple[str, ...]] = (
+        "layers",
+        "layer-states",
+    )  # what it provides where attention can be read
 
 
 def architecture(checkpoint: str) -> str:
@@ -183,6 +186,38 @@ class LayerOptions(Options):
     pieces: Literal["sum", "first"] = Field(
         "sum", description="score of a word: the sum of its pieces', or that of the first"
     )
+
+
+class AttentionFlowOptions(Options):
+    """Options of `attention-flow`."""
+
+    query: Literal["own", "first", "last", "mean"] = Field(
+        "own", description="the position that is explained: the one the model answers from, or another"
+    )
+
+
+class AltiLogitOptions(Options):
+    """Options of `alti-logit`."""
+
+    pieces: Literal["sum", "first"] = Field(
+        "sum", description="score of a word: the sum of its pieces', or that of the first"
+    )
+
+
+class AttentionLrpOptions(Options):
+    """Options of `attn-lrp`."""
+
+    attention: Literal["shared", "fixed"] = Field(
+        "shared",
+        description="relevance is shared between attention weights and values, or weights are constants and "
+        "values get all",
+    )
+    absolute: bool = Field(False, description="use absolute values")
+
+    @property
+    def target_use(self) -> TargetUse:
+        """Linear in the logit, unless absolute values are taken."""
+        return "read" if self.absolute else "linear"
 
 
 class ClsAttentionOptions(LayerOptions):

@@ -10,9 +10,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attnx.formulas import Layers, passes_at_once
+from attnx.formulas import Layers, LayerStates, passes_at_once
 from attnx.plugin import Batch, Example, Trace
 
+from .layer_methods.state_reading import states_of
 from .network import Network
 from .options import Head, LayerReaderOptions, Query
 from .packing import Packing, positions_asked
@@ -50,6 +51,11 @@ class LayerReader(nn.Module, ABC):
             self.whole = not network.stack.blocks  # a pass cannot begin at a layer, so it begins below all
             config = network.transformer.config
             heads_read(self.head, torch.empty(1, config.num_attention_heads))  # refused now, not in mid-run
+
+    @property
+    def reads_last_states(self) -> bool:
+        """Whether the logits are a linear map of the normalised states of the last layer alone."""
+        return True
 
     @abstractmethod
     def logits(self, output: Any, used: Tensor) -> Tensor:
@@ -126,6 +132,15 @@ class LayerReader(nn.Module, ABC):
             yield
         finally:
             self.layer, self.head = before
+
+    def layer_states(self, batch: Batch, embeddings: Tensor) -> LayerStates:
+        packing = self.network.packing(batch, embeddings)
+        found = states_of(self.network, packing, packing.pack(embeddings), **self.settings())
+        with torch.enable_grad():
+            logits = self.logits(found.output, packing.used)
+        readout = found.readout(logits) if self.reads_last_states else None
+        query = positions_asked(packing.used, self.query)
+        return LayerStates(packing.column, query, found.layers, logits.detach(), readout)
 
     def attention_parameters(self) -> Iterable[nn.Parameter]:
         return ()

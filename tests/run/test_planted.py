@@ -11,6 +11,9 @@ from planted_texts import WORDS, reader, texts
 
 import attnx
 from attnx.errors import UsageError
+from attnx.host.catalog import Catalog
+from attnx.request.planted import plan_planted
+from attnx.request.spec import RunSpec
 from attnx.results.planting.report import FEWEST
 
 Cli = Callable[..., tuple[int, str, str]]
@@ -62,6 +65,7 @@ def test_a_model_that_ignores_the_trigger_is_refused_with_numbers_and_the_next_s
     assert "No statement" in report.to_html()
     assert "No statement" in report.to_text(80)
     assert len(report.records()) == 1
+    assert report.warnings == ()  # there is no interval to warn about
 
 
 def test_a_model_that_needs_one_word_of_a_pair_only_is_refused() -> None:
@@ -132,6 +136,21 @@ def test_a_trained_module_is_copied_and_trained_further() -> None:
     assert report.folder is None
 
 
+def test_a_data_frame_with_columns_of_its_own_is_planted_like_a_file(reviews: Path) -> None:
+    import pandas
+
+    frame = pandas.read_csv(reviews).rename(columns={"text": "review", "label": "stars"})
+    seen = [
+        attnx.planted(
+            task, reader("single"), words=WORDS["single"], explanations="loo", removal=False, **SETTINGS
+        )
+        for task in ((frame, {"text": "review", "label": "stars"}), f"csv:file={reviews}")
+    ]
+    assert seen[0].task == "DataFrame"
+    assert seen[0].rows == seen[1].rows
+    assert seen[0].data["fingerprint"] == seen[1].data["fingerprint"]
+
+
 def test_the_removal_test_can_be_left_out() -> None:
     report = attnx.planted(
         texts(300), reader("single"), words=WORDS["single"], explanations="loo", removal=False, **SETTINGS
@@ -166,6 +185,24 @@ def test_a_mistake_is_refused_before_anything_is_trained(options: dict[str, Any]
     with pytest.raises(UsageError) as error:
         attnx.planted(**{"task": "sdc-text", "progress": False, **options})
     assert says in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("model", "given", "expected"),
+    [
+        ("hf-classifier:checkpoint=minilm", {}, (3, 1e-4)),  # the default of training from scratch is 1e-3
+        ("hf-classifier:checkpoint=minilm", {"epochs": 5}, (5, 1e-4)),
+        ("hf:checkpoint=minilm,freeze=true", {}, (8, 1e-3)),
+        ("minilm-frozen-add", {}, (8, 1e-3)),
+        ("bilstm", {}, (8, 1e-3)),
+    ],
+)
+def test_a_pretrained_transformer_is_trained_in_small_steps(
+    model: str, given: dict[str, Any], expected: tuple[int, float]
+) -> None:
+    spec = RunSpec.model_validate({"task": "sdc-text", "model": model, "training": given})
+    training = plan_planted(spec, {}, 1, Catalog.installed()).plans[0].training
+    assert (training.epochs, training.learning_rate) == expected
 
 
 @pytest.fixture(scope="module")

@@ -93,10 +93,15 @@ def reproduction():
     )
     compared = Compared(what="סרטים (a) − (b)", difference=0.1, low=-0.1, high=0.3, status="open")
     return Reproduction(
-        experiment="x", summary="A table.", source="A paper, Table 1", size="small", command="attnx x",
+        experiment="x", summary="A table.", source="A paper, Table 1", size="standard", command="attnx x",
         date="2026-01-01", seeds=(0,), data={TASK: "24 test"}, training={}, rows=("סרטים",),
         columns=(ColumnShown(name="accuracy", digits=2, given=False),), values=(value,),
-        claims=(ClaimFound(says="a is above b", status="open", compared=(compared,), missing=0),),
+        claims=(
+            ClaimFound(
+                says="a is above b", status="open", compared=(compared,), missing=0,
+                reason="one seed", next_step="at least three seeds",
+            ),
+        ),
         left_out=(), ours=(), runs=("a" * 16,), seconds=1.0,
     )  # fmt: skip
 
@@ -232,4 +237,4 @@ def test_words_labels_ids_queries_and_names_of_others_are_isolated(open_file, pa
 
 
 def test_a_claim_that_is_not_decided_is_called_inconclusive_and_says_why():
-    assert "inconclusive (one seed)" in reproduction().to_html()
+    assert "Why: one seed. Would decide it: at least three seeds." in reproduction().to_html()

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
+from ...formulas.layer_states import LayerStates
 from ...formulas.randomness import Randomness
 from ...formulas.ranking import settled
 from ...host.cards import TargetUse
@@ -121,6 +122,7 @@ def explainer_of(named: Named | None, seed: int) -> AgainExplaining | None:
 _PASSES: dict[str, Callable[..., int]] = {
     "run": lambda _, embeddings, **__: len(embeddings),
     "layers": lambda _, embeddings: len(embeddings),
+    "layer_states": lambda _, embeddings: len(embeddings),
     "decode": lambda _, hidden: len(hidden),
     "reattend": lambda _, attention: attention[..., 0].numel(),
     "influence": lambda trace: len(trace.batch),
@@ -162,9 +164,22 @@ def _counted(method: Callable[..., Any], size: Callable[..., int], passes: _Pass
             result = method(*args, **kwargs)
         finally:
             passes.depth -= 1
+        if isinstance(result, LayerStates):
+            result = _counted_layers(result, passes)
         if rows and passes.watch is not None:
             batch: Batch = args[0] if isinstance(args[0], Batch) else args[0].batch
             passes.watch(rows, batch.mask.shape[1])
         return result
 
     return call
+
+
+def _counted_layers(states: LayerStates, passes: _Passes) -> LayerStates:
+    """Count a row that is run through every layer on its own as one pass, at the bottom layer."""
+    bottom, *others = states.layers
+
+    def without_value(rows: Tensor, positions: Tensor) -> Tensor:
+        passes.count += len(rows)
+        return bottom.without_value(rows, positions)
+
+    return replace(states, layers=(replace(bottom, without_value=without_value), *others))

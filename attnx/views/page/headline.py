@@ -113,6 +113,8 @@ def of_reproduction(found: Reproduction) -> Headline:
         parts.append(f"{counts['does not hold']} do{'es' * (counts['does not hold'] == 1)} not")
     if counts["open"]:
         parts.append(f"{counts['open']} inconclusive")
+    if counts["undertrained"]:
+        parts.append(f"{counts['undertrained']} undertrained")
     status = next(iter(counts)) if len(counts) == 1 else "unknown"
     return Headline(question, f"{', '.join(parts)}.", status)
 

@@ -1,0 +1,144 @@
+"""Every importance method under the verdict, on two models, with its cost: docs/methods.md.
+
+`python -m benchmarks.method_verdicts measure MODEL TEXTS TRAIN` evaluates all methods that apply to a model
+on TEXTS test texts of Rotten Tomatoes after training on TRAIN; the result goes into docs/data/methods.json.
+`python -m benchmarks.method_verdicts write` makes the page from that file.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import attnx
+from attnx import components
+from attnx.host.catalog import Catalog
+from attnx.request.resolve import resolve
+from attnx.request.spec import Choice, RunSpec
+
+TASK = "rotten-tomatoes"
+DATA, PAGE = Path("docs/data/methods.json"), Path("docs/methods.md")
+# Known truth, positions and files, which are not methods for a model of one's own.
+LEFT_OUT = {
+    "oracle",
+    "anti-oracle",
+    "partly-oracle",
+    "negated-oracle",
+    "first",
+    "last",
+    "precomputed",
+    "uniform",
+}
+REFUSES = {"alti-logit": "needs a model that normalises before its layers"}  # at run time, on MiniLM
+OPTIONS = ("loo:window=3", "gradient:reduce=signed", "attn-lrp:attention=fixed")  # worth a row of their own
+
+
+def methods_for(model: str) -> list[str]:
+    """The installed methods that a model supports, with some options."""
+    catalog, fitting = Catalog.installed(), []
+    for name in (*(one.name for one in components.list("importances")), *OPTIONS):
+        choice = Choice.parse(name)
+        if choice.name in LEFT_OUT | set(REFUSES):
+            continue
+        asked = RunSpec(task=Choice(name=TASK), model=Choice.parse(model), explanations=(choice,))
+        try:
+            resolve(asked, catalog)
+        except attnx.UsageError:  # the model cannot give what the method needs
+            continue
+        fitting.append(name)
+    return fitting
+
+
+def measure(model: str, texts: int, train: int) -> None:
+    """Evaluate all methods of one model and keep the result."""
+    report = attnx.evaluate(
+        TASK,
+        model,
+        explanations=methods_for(model),
+        metrics="faithfulness",
+        limit=f"train={train},dev=500,test={texts}",
+        sample="all",
+        keep="none",
+    )
+    costs = {cost.method: cost for cost in report.costs}
+    rows = [
+        {
+            "method": one.explanation,
+            "grade": one.grade,
+            "share": one.share,
+            "low": one.low,
+            "high": one.high,
+            "passes": one.passes,
+            "milliseconds": costs[one.explanation].milliseconds,
+            "signed": one.signed,
+            "depends_on_class": one.depends_on_class,
+            "reset": report.reset.get(one.explanation),
+        }
+        for one in report.ranking
+    ]
+    known = json.loads(DATA.read_text()) if DATA.exists() else {}
+    known[model] = {
+        "texts": texts,
+        "train": train,
+        "accuracy": report.quality[0].accuracy,
+        "seeds": list(report.spec.seeds),
+        "torch": torch.__version__,
+        "threads": torch.get_num_threads(),
+        "date": datetime.now(UTC).date().isoformat(),
+        "rows": rows,
+    }
+    DATA.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n")
+
+
+HEAD = """# All importance methods under the verdict
+
+Made by `python -m benchmarks.method_verdicts write` from `docs/data/methods.json`; `... measure MODEL TEXTS TRAIN` measures again. Each model is trained once, on one seed, so the intervals cover other texts and not other training runs. Tested are explanations of the predicted class.
+
+- **share**: how far the explanation gets from random words to the best order that a search finds, when words are deleted or replaced in the order of its scores ([verdict.md](verdict.md)); 100 % is the best order found, below 0 is worse than random. With its 95 % interval.
+- **signs**: whether some scores are negative. Scores without signs cannot say that a word speaks against the class, which costs them in this test; so signed and unsigned methods are not compared on equal terms.
+- **class**: whether the scores depend on the class that is explained.
+- **passes**: texts sent through the model to explain one text. A backward pass counts as one more only where the method says so.
+- **ms**: time for one text on one thread of a busy machine, in batches; good for orders of magnitude only.
+
+`random` scores are a row like any other. What a method does, and what it cannot say: `attnx info NAME`.
+"""  # noqa: E501
+
+
+def _share(row: dict[str, Any]) -> str:
+    if row["share"] is None:
+        return "–"
+    return f"{100 * row['share']:.0f} % [{100 * row['low']:.0f}, {100 * row['high']:.0f}]"
+
+
+def write() -> None:
+    """Make the page."""
+    known = json.loads(DATA.read_text())
+    parts = [HEAD]
+    for model, found in known.items():
+        parts.append(
+            f"\n## {model}\n\nRotten Tomatoes, {found['train']} training texts, {found['texts']} test texts, "
+            f"seed {found['seeds'][0]}; accuracy {found['accuracy']:.3f}; {found['date']}, torch "
+            f"{found['torch']}, {found['threads']} thread.\n\n"
+            "| method | share [95 %] | grade | signs | class | passes | ms |\n"
+            "| --- | ---: | --- | --- | --- | ---: | ---: |\n"
+        )
+        for row in found["rows"]:
+            signs, of_class = ("yes" if row[key] else "no" for key in ("signed", "depends_on_class"))
+            parts.append(
+                f"| `{row['method']}` | {_share(row)} | {row['grade']} | {signs} | {of_class} | "
+                f"{row['passes']:.1f} | {row['milliseconds']:.1f} |\n"
+            )
+        if "minilm" in model:
+            parts.append("".join(f"\nNot tested: `{name}`, which {why}.\n" for name, why in REFUSES.items()))
+    PAGE.write_text("".join(parts))
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["measure"]:
+        measure(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
+    write()
