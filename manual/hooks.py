@@ -21,18 +21,28 @@ MADE = ("reference/", "project/")  # pages that are not files of docs/
 
 
 def on_config(config: Any) -> Any:
-    """Leave out entries of the navigation whose page does not exist."""
-    config.nav = _existing(config.nav, Path(config.docs_dir))
+    """Leave out entries of the navigation whose page does not exist, and add pages that it does not name."""
+    docs = Path(config.docs_dir)
+    config.nav = with_every_page(config.nav, sorted(path.name for path in docs.glob("*.md")))
     return config
 
 
-def _existing(entries: list[Any], docs: Path) -> list[Any]:
+def with_every_page(entries: list[Any], pages: list[str]) -> list[Any]:
+    """A navigation of the pages that exist; those that it does not name are at the end."""
+    kept = _existing(entries, pages)
+    more = [page for page in pages if page not in str(kept)]
+    titles = [page.removesuffix(".md").replace("_", " ").replace("-", " ").capitalize() for page in more]
+    further = [{title: page} for title, page in zip(titles, more, strict=True)]
+    return [*kept, {"More": further}] if further else kept
+
+
+def _existing(entries: list[Any], pages: list[str]) -> list[Any]:
     kept: list[Any] = []
     for entry in entries:
         ((title, inside),) = entry.items()
         if isinstance(inside, list):
-            kept.append({title: _existing(inside, docs)})
-        elif inside.startswith(MADE) or (docs / inside).is_file():
+            kept.append({title: _existing(inside, pages)})
+        elif inside.startswith(MADE) or inside in pages:
             kept.append(entry)
     return kept
 

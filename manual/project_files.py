@@ -59,10 +59,12 @@ def _link(found: re.Match[str], page: str) -> str:
     words, href, anchor = found[1], found[2], found[3] or ""
     source = source_of(page)
     target = Path(os.path.normpath((source if source.is_dir() else source.parent) / href))
-    if not _ours(href) or not target.exists() or (page == site_path(source) and _beside(source, target)):
+    if not _ours(href) or not target.exists():
         return found[0]
-    if ROOT not in target.parents:
-        return words
+    if ROOT not in target.parents or (target.is_dir() and ROOT / "docs" in target.parents):
+        return words  # a folder of data, which the site copies and does not show
+    if page == site_path(source) and _beside(source, target):
+        return found[0]
     return f"[{words}]({posixpath.relpath(site_path(target), posixpath.dirname(page) or '.')}{anchor})"
 
 
