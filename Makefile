@@ -10,7 +10,7 @@ demo: $(READY)
 	$(BIN)/attnx evaluate --task rotten-tomatoes --model bilstm-add --limit train=4000,dev=500,test=400
 
 test: lint types
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 -m "not slow"
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal -m "not slow"
 
 # Pages in a real browser; `make test` runs them too where one is installed.
 test-browser: $(READY)
