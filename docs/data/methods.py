@@ -162,8 +162,8 @@ def _of_short(longest: int | None) -> str:
         return ""
     return (
         f" of {longest - 2} to {longest} words (few and short for want of time: the intervals are wide, "
-        "methods that sample have fewer samples than usual, as their options say, and the verdict rests on deletion "
-        "alone; `cls-attention`, `loo-jw` and `gradient-jw` are left out)"
+        "methods that sample have fewer samples than usual, as their options say, and the verdict rests on "
+        "deletion alone; `cls-attention`, `loo-jw` and `gradient-jw` are left out)"
     )
 
 
