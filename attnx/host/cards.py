@@ -20,6 +20,8 @@ TargetUse = Literal["ignored", "read", "linear"]
 CAPABILITIES: Final = {
     "features": "units that are feature vectors",
     "words": "units that are words",
+    "sentences": "units that are sentences",
+    "paragraphs": "units that are paragraphs",
     "rationale": "known important units (a rationale) for every example",
     "pairs": "pairs of texts that differ only in the words that decide",
     "query": "a query with every example",
@@ -46,6 +48,7 @@ CAPABILITIES: Final = {
     "fast-replacement": "a fast path for replacing the embeddings of many subsets of units",
     "notices": "notes about the model for the report",
     "layers": "attention of several layers and heads",
+    "answers": "answers in the words of a language model",
     "layer-states": "states of several layers, and what attention hands on in each",
     "rescale": "non-linearities as separate modules, each used once per forward pass",
     "reference": "a reference importance to compare with",

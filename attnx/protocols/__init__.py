@@ -10,6 +10,7 @@ mask, True means that a position may be attended to.
 """
 
 from .capable_models import (
+    AnsweringModel,
     ClassNamingModel,
     DeletingModel,
     DifferentiatingModel,
@@ -29,6 +30,7 @@ from .studies import Study
 from .tasks import Task
 
 __all__ = [
+    "AnsweringModel",
     "AttentionProjection",
     "ClassNamingModel",
     "DeletingModel",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .caution import Caution
     from .comparison import ComparedRun, ComparedShare, Comparison, Difference
     from .examples import ExampleColumn, Examples, Scores, SeedScores, StoredExample
-    from .explanation import ClassScores, Explanation, Explanations, MetricValue, RemovedUnit
+    from .explanation import Answer, ClassScores, Explanation, Explanations, MetricValue, RemovedUnit
     from .judgement.records import Clause, FamilyEvidence, Ranked, RemovalShare, SignTest, Verdict, VerdictRow
     from .observations import Epoch, TrainingRecord
     from .planting.report import PlantedExample, PlantedReport, PlantedTrigger, Recovery, TriggerCheck
@@ -74,7 +74,14 @@ _MODULES = {
         "TrainedModel",
     ),
     "results.comparison": ("Comparison", "ComparedRun", "ComparedShare", "Difference"),
-    "results.explanation": ("Explanation", "Explanations", "ClassScores", "MetricValue", "RemovedUnit"),
+    "results.explanation": (
+        "Explanation",
+        "Explanations",
+        "ClassScores",
+        "MetricValue",
+        "RemovedUnit",
+        "Answer",
+    ),
     "run.loaded_run": ("Run", "Prediction"),
     "registry.experiments": ("Experiment", "Size", "Settings", "Row", "Column", "Claim"),
 }
@@ -133,6 +140,7 @@ __all__ = [  # noqa: RUF022 - grouped by what holds them
     "ComparedShare",
     "Difference",
     "Explanation",
+    "Answer",
     "Explanations",
     "ClassScores",
     "MetricValue",

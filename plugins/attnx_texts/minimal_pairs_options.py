@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from .options import FileOptions
+from .file_options import FileOptions
 
 
 class MinimalPairsOptions(FileOptions):

@@ -9,8 +9,9 @@ from typing import ClassVar
 from attnx.plugin import DataError, Source, Task, TaskData, UsageError, did_you_mean_path
 
 from .corpus import ALL, make_data
+from .file_options import FileOptions
 from .label_names import SENTIMENT
-from .options import CsvOptions, FileOptions, JsonlOptions, MarkedJsonlOptions
+from .options import CsvOptions, JsonlOptions, MarkedJsonlOptions
 from .preprocessing import splitter_of
 from .readers.delimited import read_table
 from .readers.jsonl import read_jsonl
@@ -62,7 +63,9 @@ class CsvFiles(_OwnFiles):
 
     def read_file(self, path: Path) -> RowStream:
         chosen = self.options
-        return read_table(path, chosen.text, chosen.label, chosen.delimiter, query=chosen.query, options=True)
+        return read_table(
+            path, chosen.text_column, chosen.label, chosen.delimiter, query=chosen.query_column, options=True
+        )
 
 
 class JsonlFiles(_OwnFiles):
@@ -78,7 +81,7 @@ class JsonlFiles(_OwnFiles):
         self.options = options
 
     def read_file(self, path: Path) -> RowStream:
-        return read_jsonl(path, self.options.text, self.options.label, query=self.options.query)
+        return read_jsonl(path, self.options.text_column, self.options.label, query=self.options.query_column)
 
 
 class MarkedJsonlFiles(_OwnFiles):
@@ -97,7 +100,11 @@ class MarkedJsonlFiles(_OwnFiles):
 
     def read_file(self, path: Path) -> RowStream:
         return read_jsonl(
-            path, self.options.text, self.options.label, self.options.rationale, self.options.query
+            path,
+            self.options.text_column,
+            self.options.label,
+            self.options.rationale,
+            self.options.query_column,
         )
 
 

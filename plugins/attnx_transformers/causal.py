@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any, Self
 
 import torch
@@ -9,6 +10,7 @@ from torch import Tensor
 from attnx.plugin import AttentionProjection, Example, TaskData, Trace, UsageError
 
 from .language.answers import Answers
+from .language.generation import generated
 from .language.prompts import QUERY, make_prompt
 from .network import Network
 from .options import HfCausalOptions
@@ -27,10 +29,11 @@ class HfCausal(LayerReader):
     that answers, reduced as in `hf-classifier`.
     """
 
+    provides: tuple[str, ...] = (*LayerReader.provides, "own-classes", "answers")
     calibration: Tensor  # [C]
 
     def __init__(self, data: TaskData, options: HfCausalOptions) -> None:
-        asked = any(example.query is not None for example in data.train)
+        asked = any(example.query is not None for example in (*data.train, *data.test))
         if asked != (QUERY in options.template):
             wrong = "has no {query}, but the task has" if asked else "has a {query}, the task has none"
             raise UsageError(f"The template '{options.template}' {wrong}.")
@@ -54,7 +57,7 @@ class HfCausal(LayerReader):
         self.register_buffer("calibration", torch.zeros(len(self.answers.ids)), persistent=False)
         if options.calibrate:
             self.calibration = self._without_text(asked)
-        if can_reuse(network, self.logits):
+        if can_reuse(network, lambda output, _: output.logits[:, -1]):
             self.provides = (*self.provides, "fast-deletion")
 
     @classmethod
@@ -65,6 +68,37 @@ class HfCausal(LayerReader):
         options: HfCausalOptions,
     ) -> Self:
         return cls(data, options)
+
+    @classmethod
+    def class_names(cls, options: HfCausalOptions, data: TaskData) -> tuple[str, ...]:
+        """The labels of the task; without a task the label words themselves."""
+        return data.label_names or options.labels
+
+    def generate(self, example: Example, longest: int) -> tuple[int, ...]:
+        """The pieces that the model answers with, at each step the most probable."""
+        return generated(self.network, self.encode([example]), longest)
+
+    def pieces_of(self, answer: str) -> tuple[int, ...]:
+        """The pieces of an answer after the prompt."""
+        return self.network.pieces.answer(answer) if answer.strip() else ()
+
+    def texts_of(self, pieces: Sequence[int]) -> tuple[str, ...]:
+        """The text of each piece."""
+        return tuple(str(self.network.pieces.tokenizer.decode([piece])) for piece in pieces)
+
+    def text_of(self, pieces: Sequence[int]) -> str:
+        """The text of pieces together."""
+        return str(self.network.pieces.tokenizer.decode(list(pieces)))
+
+    def answering(self, answers: Sequence[tuple[int, ...]], after: tuple[int, ...] = ()) -> Self:
+        """The same model whose classes are answers after some pieces more of the prompt."""
+        other = copy(self)
+        other._modules, other._buffers = dict(self._modules), dict(self._buffers)
+        other._modules["network"] = self.network.after(after)
+        other.answers = Answers(tuple(answers), against_others=len(answers) == 1)
+        other.whole = not (self.network.readable and self.network.stack.blocks and other.answers.single)
+        other._buffers["calibration"] = self.calibration.new_zeros(2)
+        return other
 
     def settings(self) -> dict[str, Any]:
         return {"logits_to_keep": 1, "use_cache": not self.answers.single}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from copy import copy
 from types import SimpleNamespace
 from typing import Any, Self
 
@@ -186,6 +187,12 @@ class Network(nn.Module):
 
     def encode(self, examples: Sequence[Example]) -> Batch:
         return self.pieces.encode(examples)
+
+    def after(self, pieces: tuple[int, ...]) -> Self:
+        """The same network whose prompts end with some pieces more."""
+        other = copy(self)
+        other.pieces = self.pieces.followed_by(pieces)
+        return other
 
     def embed(self, batch: Batch) -> Tensor:
         """[B, L, S·E], as many slots as the longest word of the batch has pieces."""

@@ -59,7 +59,14 @@ class WordPieces:
         self.tokenizer = tokenizer
         self.limit = limit  # pieces of a whole row
         self.prompt = prompt  # around the text; none: the text by itself
+        self.ending: tuple[int, ...] = ()  # pieces after every prompt
         self._kept: dict[Hashable, Columns] = {}
+
+    def followed_by(self, pieces: tuple[int, ...]) -> WordPieces:
+        """The same with some pieces more after every prompt."""
+        other = WordPieces(self.tokenizer, self.limit, self.prompt)
+        other.ending = (*self.ending, *pieces)
+        return other
 
     def encode(self, examples: Sequence[Example]) -> Batch:
         """Examples as a batch."""
@@ -106,6 +113,7 @@ class WordPieces:
             whole, begins = prompt.whole(text, _query(example))
             made = self.tokenizer([whole], add_special_tokens=prompt.marks, return_offsets_mapping=True)
             row = [_within(piece, begins, len(text)) for piece in _pieces(made, 0)]
+            row += [Piece(id_, 0, NONE, NONE) for id_ in self.ending]
             inside = [at for at, piece in enumerate(row) if piece.start >= 0]
             cut = set(inside[len(inside) - max(0, len(row) - self.limit) :]) if inside else set()
             rows.append([piece for at, piece in enumerate(row) if at not in cut])

@@ -16,6 +16,7 @@ from ..checkpoints import quiet
 from ..network import Network
 
 Length = Literal["sum", "mean", "first"]
+TINY = 1e-7  # a log-probability this close to 0 is 0 in single precision
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class Answers:
 
     ids: tuple[tuple[int, ...], ...]  # of each answer its pieces
     length: Length = "sum"
+    against_others: bool = False  # one answer: the other class is any other answer
 
     @property
     def single(self) -> bool:
@@ -37,10 +39,14 @@ class Answers:
     def logits(self, network: Network, output: Any, used: Tensor) -> Tensor:
         """[B, C] from the output for prompts, of which these positions [B, T] are used."""
         last = output.logits[:, -1]  # [B, V]
+        if self.against_others:
+            (values,) = self.pieces(network, output, used)
+            p = self._of_pieces(values).clamp_max(-TINY)  # [B]
+            return torch.stack([p, torch.log(-torch.expm1(p))], 1)
         if self.single:
             return last[:, [answer[0] for answer in self.ids]]
-        values = [self._of_pieces(pieces) for pieces in self.pieces(network, output, used)]
-        return torch.stack(values, 1)
+        found = [self._of_pieces(pieces) for pieces in self.pieces(network, output, used)]
+        return torch.stack(found, 1)
 
     def pieces(self, network: Network, output: Any, used: Tensor) -> list[Tensor]:
         """For each answer the log-probability of each of its pieces [B, k]."""
