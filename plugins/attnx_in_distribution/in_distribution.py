@@ -6,7 +6,7 @@ from torch import Tensor
 from attnx.formulas import equal_lengths, ranked, similar_lengths
 from attnx.plugin import Batch, Evidence, Importance, JointEvidence, JointMetric, Measure, Model
 
-from .masf import Groups, TrainingActivations, activations
+from .masf import Groups, TrainingActivations, activations, of_width
 from .options import InDistributionOptions
 
 
@@ -86,4 +86,7 @@ def _of_donors(evidence: JointEvidence) -> Groups:
         groups.append(activations(model.run(batch, model.embed(batch))))
         order.append(rows)
     place = torch.cat(order).argsort().to(device)
-    return tuple(torch.cat(parts)[place] for parts in zip(*groups, strict=True))
+    return tuple(
+        torch.cat([of_width(part, max(p.shape[1] for p in parts)) for part in parts])[place]
+        for parts in zip(*groups, strict=True)
+    )

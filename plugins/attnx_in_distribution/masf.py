@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from attnx.formulas import at_once
 from attnx.plugin import Trace
@@ -18,13 +19,19 @@ Groups = tuple[Tensor, ...]  # [R, neurons of the group] each
 
 def activations(trace: Trace) -> Groups:
     """The largest activation of every neuron over the units of each input, by group.
-
-    The groups are the embeddings, the hidden states if the model shows them, and the outputs.
+    The groups are the embeddings, the hidden states if the model shows them, and the outputs. Vectors of
+    words that are cut into pieces hold the pieces end to end, so other inputs may have longer or shorter
+    ones.
     """
     units = trace.batch.mask[..., None]
     layers = [trace.embeddings, trace.hidden]
     largest = [values.masked_fill(~units, -torch.inf).amax(1).double() for values in layers]  # [R, F]
     return *(values for values in largest if values.isfinite().all()), trace.logits.double()
+
+
+def of_width(values: Tensor, width: int) -> Tensor:
+    """[R, width] the activations [R, F] of the first neurons, 0 for pieces that no word has."""
+    return F.pad(values, (0, width - values.shape[1]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +48,10 @@ class TrainingActivations:
 
     def p_values(self, groups: Groups) -> Tensor:
         """[R] the share of training inputs that are at least as unlikely as each input."""
-        pairs = zip(groups, self.groups, strict=True)
+        pairs = [
+            (of_width(values, known.shape[1]), known)
+            for values, known in zip(groups, self.groups, strict=True)
+        ]
         statistics = _fisher([_simes(_p_values(values, known, own=False)) for values, known in pairs])  # [R]
         above = (self.statistics >= statistics[:, None] - 1e-6).sum(1)
         return (1 + above) / (1 + len(self.statistics))
