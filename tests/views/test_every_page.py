@@ -147,7 +147,7 @@ def test_it_is_accessible_and_does_not_scroll_sideways(open_file, pages, finding
     for width, scheme in product((1200, 390), ("light", "dark")):
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme=scheme)
-        # Desktop in light and phone in dark with everything open; the tables of "report" are those of "judged".
+        # Desktop in light and phone in dark with all open; the tables of "report" are those of "judged".
         opened = (width > 1000) == (scheme == "light") and kind != "report"
         page.eval_on_selector_all("details", "(all, open) => all.forEach(e => { e.open = open; })", opened)
         assert findings(page) == {}, (width, scheme)
