@@ -134,6 +134,12 @@ class Examples(Sequence[StoredExample]):
     def __iter__(self) -> Iterator[StoredExample]:
         return (self._example(row) for row in range(len(self)))
 
+    def _repr_html_(self) -> str:
+        """The first examples for a notebook."""
+        from .rendering import notebook_of
+
+        return notebook_of(self)
+
     def find(self, id_: str) -> StoredExample:
         """The example of that id."""
         if id_ not in self.ids:
