@@ -3,10 +3,10 @@
 import re
 
 import pytest
+from views.test_every_page import audit, comparison, explain, reproduction, study, sweep
 
 from attnx.results.examples import Examples
 from attnx.results.judgement.records import Ranking
-from views.test_every_page import audit, comparison, explain, reproduction, study, sweep
 
 
 @pytest.fixture(scope="module")
