@@ -128,9 +128,9 @@ class Report(Result):
     quality: Annotated[tuple[Quality, ...], Field(min_length=1)]  # of every seed
     sample: SampleUsed | None  # None: everything was measured on the whole test split
     verdicts: tuple[Verdict, ...]  # one for every explanation and heading
-    ranking: Annotated[tuple[Ranked, ...], AfterValidator(Ranking)] = (
-        Ranking()
-    )  # every explanation of the run, the most faithful first
+    ranking: Annotated[
+        tuple[Ranked, ...], AfterValidator(Ranking)
+    ] = ()  # every explanation of the run, the most faithful first
     reset: dict[str, float] = {}  # rank correlation of scores before and after parameters are reset
     evidence: tuple[FamilyEvidence, ...] = ()  # what every family of metrics shows; it decides nothing
     summaries: tuple[Summary, ...]
