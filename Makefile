@@ -4,13 +4,13 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 unexport PYTHONDONTWRITEBYTECODE # every worker and every process of a test would compile the code again
 
-.PHONY: demo test test-browser test-portable test-slow fuzz lint types bench growth lock install-locked licences audit clean
+.PHONY: demo test test-browser test-portable test-slow fuzz lint types bench growth reproduced lock install-locked licences audit clean
 
 demo: $(READY)
 	$(BIN)/attnx evaluate --task rotten-tomatoes --model bilstm-add --limit train=4000,dev=500,test=400
 
 test: lint types
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 -m "not slow"
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal -m "not slow"
 
 # Pages in a real browser; `make test` runs them too where one is installed.
 test-browser: $(READY)
@@ -55,6 +55,10 @@ bench: $(READY)
 # Time and memory against the number and length of texts, labels and runs; takes minutes.
 growth: $(READY)
 	$(BIN)/python -m benchmarks.growth
+
+# docs/reproduced.md from the stored results of the papers' tables, without running any of them.
+reproduced: $(READY)
+	$(BIN)/python -m reproduced
 
 # Every package of an installation with the hash of its file; installed, only these files are taken.
 lock: $(READY)

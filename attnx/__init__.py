@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .api.experiment import experiment
     from .api.explain import explain
     from .api.load import load
+    from .api.planted import planted
     from .api.reproduce import reproduce
     from .api.study import study
     from .api.sweep import sweep
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from .results.comparison import Comparison
     from .results.examples import Examples
     from .results.explanation import Explanation, Explanations
+    from .results.planting.report import PlantedReport
     from .results.report import Report
     from .results.reproduction import Reproduction
     from .results.study import StudyReport
@@ -65,6 +67,7 @@ _MODULES = {
     "api.study": ("study",),
     "api.sweep": ("sweep",),
     "api.audit": ("audit",),
+    "api.planted": ("planted",),
     "api.reproduce": ("reproduce",),
     "api.experiment": ("experiment",),
     "api.load": ("load",),
@@ -76,6 +79,7 @@ _MODULES = {
     "results.study": ("StudyReport",),
     "results.sweep": ("SweepReport",),
     "results.audit": ("AuditReport",),
+    "results.planting.report": ("PlantedReport",),
     "results.reproduction": ("Reproduction",),
     "results.comparison": ("Comparison",),
     "results.explanation": ("Explanation", "Explanations"),
@@ -114,6 +118,7 @@ __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
     "study",
     "sweep",
     "audit",
+    "planted",
     "reproduce",
     "experiment",
     "load",
@@ -125,6 +130,7 @@ __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
     "StudyReport",
     "SweepReport",
     "AuditReport",
+    "PlantedReport",
     "Reproduction",
     "Comparison",
     "Explanation",

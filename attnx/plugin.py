@@ -15,6 +15,7 @@ from .late_imports import import_late
 if TYPE_CHECKING:
     from .data.loading import Source
     from .data.text_files import parse_object, read_json_lines, read_lines, read_text
+    from .data.unit_groups import UnitsOfText, group_units
     from .data.word_spans import find_in_order, join_words
     from .errors import (
         AttnxError,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from .hookspecs import hookimpl
     from .host.cards import Adapter, Card, TargetUse
     from .protocols import (
+        AnsweringModel,
         AttentionProjection,
         ClassNamingModel,
         DeletingModel,
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
         InfluencingModel,
         JointMetric,
         LayeredModel,
+        LayerStatesModel,
         Metric,
         Model,
         NoticedModel,
@@ -59,6 +62,7 @@ if TYPE_CHECKING:
         Evidence,
         Example,
         ExplainedOutput,
+        Explainer,
         Finding,
         GradientPoints,
         Importance,
@@ -82,6 +86,7 @@ _MODULES = {
     "host.cards": ("Card", "Adapter", "TargetUse"),
     "request.spec": ("Options", "RunSpec", "Choice", "Limit", "Training"),
     "protocols": (
+        "AnsweringModel",
         "Task",
         "Model",
         "ClassNamingModel",
@@ -91,6 +96,8 @@ _MODULES = {
         "DifferentiatingModel",
         "ReplacingModel",
         "LayeredModel",
+        "LayerStatesModel",
+        "LayerStatesModel",
         "NoticedModel",
         "AttentionProjection",
         "ImportanceMethod",
@@ -109,6 +116,7 @@ _MODULES = {
         "ExplainedOutput",
         "Importance",
         "Evidence",
+        "Explainer",
         "JointEvidence",
         "Measure",
         "RemovalColumn",
@@ -129,6 +137,7 @@ _MODULES = {
     "run.lab": ("Lab", "Setting", "Chosen"),
     "data.loading": ("Source",),
     "data.word_spans": ("find_in_order", "join_words"),
+    "data.unit_groups": ("UnitsOfText", "group_units"),
     "data.text_files": ("read_text", "read_lines", "read_json_lines", "parse_object"),
     "errors": (
         "AttnxError",
@@ -150,6 +159,7 @@ __all__ = [  # noqa: RUF022 - grouped as an author looks for them
     "Options",
     "Task",
     "Model",
+    "AnsweringModel",
     "ClassNamingModel",
     "DeletingModel",
     "FrozenModel",
@@ -157,6 +167,7 @@ __all__ = [  # noqa: RUF022 - grouped as an author looks for them
     "DifferentiatingModel",
     "ReplacingModel",
     "LayeredModel",
+    "LayerStatesModel",
     "NoticedModel",
     "AttentionProjection",
     "ImportanceMethod",
@@ -173,6 +184,7 @@ __all__ = [  # noqa: RUF022 - grouped as an author looks for them
     "ExplainedOutput",
     "Importance",
     "Evidence",
+    "Explainer",
     "JointEvidence",
     "Measure",
     "RemovalColumn",
@@ -204,6 +216,8 @@ __all__ = [  # noqa: RUF022 - grouped as an author looks for them
     "parse_object",
     "find_in_order",
     "join_words",
+    "UnitsOfText",
+    "group_units",
     "AttnxError",
     "AttnxWarning",
     "UsageError",

@@ -1,8 +1,13 @@
-"""`make bench`: every benchmark, ours next to a peer in one process, with what both must agree on."""
+"""`make bench`: every benchmark, ours next to a peer in one process, with what both must agree on.
+
+A run of all of them is written to `benchmarks/measured.json`; `python -m benchmarks.page` puts it into
+docs/performance.md.
+"""
 
 from __future__ import annotations
 
 import importlib
+import os
 import pkgutil
 import platform
 import sys
@@ -14,11 +19,13 @@ import torch
 
 import benchmarks
 
-from .timing import Row
+from .measured import FILE, HEAD, Measured, line
 
 # Not benchmarks of two contestants: parts of others, and programs that are run by themselves.
-OTHERS = {"__main__", "captum_peers", "growth", "one_by_one", "peers", "profiles", "timing"}
-HEAD = f"{'work':<66} {'ours':>9} {'peer':>9} {'ratio':>7} {'target':>7} {'limit':>6}  same result"
+OTHERS = {
+    "__main__", "captum_peers", "commands", "growth", "measured", "one_by_one", "page", "peers", "profiles",
+    "timing",
+}  # fmt: skip
 
 
 def names() -> list[str]:
@@ -32,16 +39,6 @@ def load(name: str) -> ModuleType:
     return importlib.import_module(f"benchmarks.{name}")
 
 
-def line(row: Row) -> str:
-    """A row as it is printed, with the share of the rate of bare matrix products that ours reaches."""
-    same = {True: "yes", False: "NO", None: "(a limit)"}[row.equal]
-    limit = "" if row.limit is None else f"{row.limit / row.ours:.2f}"
-    return (
-        f"{row.work:<66} {row.ours:>8.4f}s {row.peer:>8.4f}s {row.ratio:>6.2f}x {row.target:>6.2f}x "
-        f"{limit:>6}  {same}{'' if row.met else '  (below target)'}"
-    )
-
-
 def main() -> None:
     """Print one line per row of work; fail when two contestants computed different things."""
     wanted, known = sys.argv[1:], names()
@@ -49,19 +46,23 @@ def main() -> None:
     if unknown:
         sys.exit(f"error: no benchmark '{unknown[0]}'. There are: {', '.join(known)}.")
     torch.set_num_threads(1)
-    print(f"{date.today()}, {_processor()}, torch {torch.__version__}, one thread; best of several")
+    found = Measured(str(date.today()), _processor(), torch.__version__, load=os.getloadavg()[0])
+    print(f"{found.conditions}, one thread; best of several")
     print("limit: seconds of the bare matrix products / ours; below target: ratio < target")
     print(HEAD, flush=True)
-    started, different, below = time.perf_counter(), 0, 0
-    for name in known:
-        if wanted and name not in wanted:
-            continue
+    started = time.perf_counter()
+    for name in wanted or known:
         for row in load(name).rows():
-            different += row.equal is False
-            below += not row.met
+            found.rows.setdefault(name, []).append(row)
             print(line(row), flush=True)
-    minutes = (time.perf_counter() - started) / 60
+        found.minutes[name] = round((time.perf_counter() - started) / 60 - sum(found.minutes.values()), 2)
+    different = sum(row.equal is False for row in found.all_rows)
+    below = sum(not row.met for row in found.all_rows)
+    minutes = sum(found.minutes.values())
     print(f"{minutes:.1f} minutes; {below} rows below target, {different} with different results")
+    if not wanted:
+        found.write(FILE)
+        print(f"Written to {FILE.name}; `python -m benchmarks.page` puts it into docs/performance.md.")
     sys.exit(1 if different else 0)
 
 

@@ -26,7 +26,8 @@ def wanted() -> list[str]:
     """What the project asks for itself, with everything that its tests need."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    asked = [*project["dependencies"], *extras["dev"], *extras["dask"], *extras["pandas"]]
+    chosen = ("dev", "dask", "language", "pandas")
+    asked = [*project["dependencies"], *(one for name in chosen for one in extras[name])]
     return [one for one in asked if not one.startswith("attnx")]
 
 

@@ -20,6 +20,7 @@ from .setup import installed_here
 if TYPE_CHECKING:
     from typing import TypedDict, Unpack
 
+    from ..data.unit_groups import UnitsOfText
     from ..results.explanation import Explanation, Explanations
     from ..results.report import Report
     from ..run.loaded_run import Run
@@ -40,6 +41,9 @@ if TYPE_CHECKING:
         versus: str | None
         metrics: MetricsLike
         seed: int | None
+        units: UnitsOfText
+        answer: str | None
+        answer_length: int
         task: TaskLike | None
         projection: ProjectionLike | None
         training: TrainingLike | None
@@ -87,6 +91,9 @@ def explain(
     versus: str | None = None,
     metrics: MetricsLike = (),
     seed: int | None = None,
+    units: UnitsOfText = "words",
+    answer: str | None = None,
+    answer_length: int = 20,
     task: TaskLike | None = None,
     projection: ProjectionLike | None = None,
     training: TrainingLike | None = None,
@@ -125,6 +132,12 @@ def explain(
         metrics: metrics of each text, such as "comprehensiveness"; "all" is every metric of single texts that
             applies. Each value comes with the mean over ten sets of random scores.
         seed: the training seed of the model; by default the run's first, or 0.
+        units: what is scored and removed: "words", "sentences" or "paragraphs"; the last two for a model that
+            reads texts as they are written.
+        answer: for a language model, explain an answer in words instead of a class: "generated" for the
+            model's own (at each step the most probable piece), or the words of an answer. It is explained as
+            a whole and piece by piece; `versus` is then another answer that it is contrasted with.
+        answer_length: the most pieces of a generated answer.
         task: without a run, the task that the model is trained on.
         projection: without a run, the projection of the model.
         training: without a run, training settings, e.g. {"epochs": 20}.
@@ -175,6 +188,9 @@ def explain(
         versus=versus,
         metrics=metrics,
         seed=seed,
+        units=units,
+        answer=answer,
+        answer_length=answer_length,
     )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from ..errors import NotStored, in_one_line
 from ..host.catalog import Catalog
 from ..progress import Progress
+from ..registry.experiments import DEFAULT_SIZE, SizeName
 from ..request.experiment import ExperimentPlan, find_experiment, plan_experiment
 from ..run.workers.dask_cluster import Trust
 from ..run.workers.executors import ExecutorName, Workers, choose_workers
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 def reproduce(
     experiment: str,
     *,
-    size: Literal["small", "paper"] = "small",
+    size: SizeName = DEFAULT_SIZE,
+    tasks: Sequence[str] = (),
+    rows: Sequence[str] = (),
     seeds: SeedsLike | None = None,
     data_dir: str | Path | None = None,
     out: str | Path | None = None,
@@ -39,7 +42,10 @@ def reproduce(
 
     Args:
         experiment: its name; `attnx reproduce --list` lists them, `attnx.experiment(name)` shows one.
-        size: "small", a reduction that takes minutes, or "paper".
+        size: "standard" decides the claims; "small" is a smoke test of minutes that decides nothing; "paper"
+            is the size of the paper.
+        tasks: only these tasks of the table; by default all of the size.
+        rows: only these rows of the table; by default all of the size.
         seeds: training seeds, as for `evaluate`; by default those of the size.
         data_dir: as for `evaluate`.
         out: the folder of the results; by default `reproductions` in ATTNX_HOME.
@@ -61,7 +67,7 @@ def reproduce(
     """
     catalog = installed_here()
     found = find_experiment(catalog.registry.experiments, experiment)
-    asked = plan_experiment(experiment, found, size, seeds)
+    asked = plan_experiment(experiment, found, size, seeds, tasks=tasks, rows=rows)
     return computed(
         lambda: reproduce_plan(
             asked,
@@ -85,7 +91,7 @@ def reproduce_plan(
 ) -> Reproduction:
     """Run an experiment that is planned, and store the result: `Reproduction.folder` is where."""
     from ..disk import check_writable
-    from ..run.reproduction import carry_out_reproduction
+    from ..run.reproducing.reproduction import carry_out_reproduction
     from ..store.home import home
     from ..store.reproductions import write_reproduction
 

@@ -22,6 +22,7 @@ from .explain import explain
 from .export import export
 from .global_options import add_global_options, reset
 from .new import new
+from .planted import planted
 from .repeated_options import refuse_repeats
 from .reproduce import reproduce
 from .runs import runs_app
@@ -37,7 +38,7 @@ app = typer.Typer(
     rich_markup_mode=None,  # importing rich for a help page would double its time
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for command in (evaluate, explain, compare, view, export, sweep, study, reproduce, audit):
+for command in (evaluate, explain, compare, view, export, sweep, study, reproduce, audit, planted):
     app.command()(command)
 app.command("list")(list_components)
 app.command()(info)

@@ -2,12 +2,12 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, cast
 
 import typer
 
 from ..disk import write_file
-from ..errors import UsageError
+from ..errors import UsageError, did_you_mean
 from .completion import names_of
 from .global_options import installed_catalog
 from .options import DataDir, Device, Limit, Model, Out, Projection, Train, Versus
@@ -62,6 +62,24 @@ def explain(
     seed: Annotated[
         int | None, typer.Option(metavar="N", help="Training seed of the model.  [default: the run's first]")
     ] = None,
+    units: Annotated[
+        str,
+        typer.Option(
+            metavar="words|sentences|paragraphs",
+            help="What is scored and removed; sentences and paragraphs for a model that reads raw texts.",
+        ),
+    ] = "words",
+    answer: Annotated[
+        str | None,
+        typer.Option(
+            metavar="generated|TEXT",
+            help="Explain an answer of a language model, piece by piece: its own (generated), or this text. "
+            "--versus is then another answer.",
+        ),
+    ] = None,
+    answer_length: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Most pieces of a generated answer.")
+    ] = 20,
     task: Annotated[
         str | None,
         typer.Option(
@@ -98,6 +116,8 @@ def explain(
 
       attnx explain --run 3f2a "a dull film" --method lime --target negative --versus positive
 
+      attnx explain --model smollm2-chat "What is the capital of France?" --answer generated --method loo
+
       echo "a witty film" | attnx explain --task rotten-tomatoes --model bilstm-add
     """
     from ..api.explain import explained_model
@@ -133,6 +153,9 @@ def explain(
         versus=versus,
         metrics=metric or (),
         seed=seed,
+        units=_units(units),
+        answer=answer,
+        answer_length=answer_length,
     )
     if html is not None:
         write_file(html, found.to_html())
@@ -144,6 +167,14 @@ def explain(
         from ..views.terminal.explanation import print_explanation, print_explanations
 
         print_explanations(found) if isinstance(found, Explanations) else print_explanation(found)
+
+
+def _units(given: str) -> Literal["words", "sentences", "paragraphs"]:
+    """What a unit is, checked."""
+    known = ("words", "sentences", "paragraphs")
+    if given not in known:
+        raise UsageError(f"--units {given}: choose one of {', '.join(known)}.{did_you_mean(given, known)}")
+    return cast("Literal['words', 'sentences', 'paragraphs']", given)
 
 
 def _one_or_several(given: list[str] | None) -> str | list[str] | None:

@@ -33,12 +33,22 @@ def reproduce(
     size: Annotated[
         str,
         typer.Option(
-            metavar="small|paper", help="small: a reduction that takes minutes; paper: as in the paper."
+            metavar="small|standard|paper",
+            help="small: a smoke test of minutes that decides nothing; standard: decides the claims; "
+            "paper: as in the paper.",
         ),
-    ] = "small",
+    ] = "standard",
     list_: Annotated[
         bool, typer.Option("--list", help="List the experiments with sizes and durations; run nothing.")
     ] = False,
+    task: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Only this task of the table (repeatable).  [default: all]"),
+    ] = None,
+    row: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Only this row of the table (repeatable).  [default: all]"),
+    ] = None,
     seeds: Annotated[
         str | None,
         typer.Option(metavar="SEEDS", help="Training seeds, e.g. 0,1,2 or 0-9.  [default: the size's]"),
@@ -63,14 +73,16 @@ def reproduce(
 
     Prints published and measured values side by side, and whether each claim of the paper holds. A claim
     holds if its difference is significant in the stated direction, does not hold if it is significant in
-    the other direction, and is inconclusive otherwise. Stored runs and weights are reused. Writes an HTML
-    page, Markdown and JSON.
+    the other direction, and is inconclusive otherwise; if the models did not learn, it is undertrained.
+    Stored runs and weights are reused. Writes an HTML page, Markdown and JSON.
 
     Examples:
 
       attnx reproduce --list
 
       attnx reproduce sdc-figure-5
+
+      attnx reproduce jain-wallace-table-2 --task sst --task 20news --data-dir data
 
       attnx reproduce meister-table-6 --size paper --data-dir data
     """
@@ -87,7 +99,12 @@ def reproduce(
         raise UsageError("No experiment is given. See 'attnx reproduce --list' for their names.")
     catalog = installed_catalog()
     asked = plan_experiment(
-        experiment, find_experiment(catalog.registry.experiments, experiment), size, seeds
+        experiment,
+        find_experiment(catalog.registry.experiments, experiment),
+        size,
+        seeds,
+        tasks=task or (),
+        rows=row or (),
     )
 
     from ..api.reproduce import reproduce_plan

@@ -186,6 +186,8 @@ def add_example(hashed: hashlib._Hash, example: Example) -> None:
     if example.text is not None:
         raw = (example.text, example.starts, example.query_text)
         hashed.update(repr(raw).encode("utf-8", "surrogatepass"))
+    if example.partner is not None:
+        hashed.update(repr(example.partner).encode())
 
 
 def _add_rows(hashed: hashlib._Hash, array: np.ndarray[Any, Any], rows: np.ndarray[Any, Any]) -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .deception import deception_penalty, rationale_mass
     from .divergences import js_divergence, total_variation
     from .erasure import attention_without, logits_of_kept, mean_embedding
+    from .layer_states import LayerState, LayerStates
     from .layers import Layers
     from .point_gradients import gradients_at
     from .products import fast_linear, product
@@ -20,11 +21,13 @@ if TYPE_CHECKING:
     from .ranking import ranked, settled
     from .score_shares import shares
     from .scorers import Scorer, make_scorer
+    from .shuffled_parameters import shuffled_copy
     from .tiles import put_together
 
 _MODULES = {
     "formulas.randomness": ("Randomness",),
     "formulas.layers": ("Layers",),
+    "formulas.layer_states": ("LayerState", "LayerStates"),
     "formulas.scorers": ("Scorer", "make_scorer"),
     "formulas.class_outputs": ("class_output",),
     "formulas.ranking": ("ranked", "settled"),
@@ -43,11 +46,14 @@ _MODULES = {
     "formulas.point_gradients": ("gradients_at",),
     "formulas.products": ("product", "fast_linear"),
     "formulas.tiles": ("put_together",),
+    "formulas.shuffled_parameters": ("shuffled_copy",),
 }
 
 __all__ = [  # noqa: RUF022 - grouped as an author looks for them
     "Randomness",
     "Layers",
+    "LayerState",
+    "LayerStates",
     "Scorer",
     "make_scorer",
     "class_output",
@@ -74,6 +80,7 @@ __all__ = [  # noqa: RUF022 - grouped as an author looks for them
     "similar_lengths",
     "equal_lengths",
     "put_together",
+    "shuffled_copy",
 ]
 
 __getattr__ = import_late(__name__, _MODULES)

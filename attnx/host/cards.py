@@ -20,7 +20,10 @@ TargetUse = Literal["ignored", "read", "linear"]
 CAPABILITIES: Final = {
     "features": "units that are feature vectors",
     "words": "units that are words",
+    "sentences": "units that are sentences",
+    "paragraphs": "units that are paragraphs",
     "rationale": "known important units (a rationale) for every example",
+    "pairs": "pairs of texts that differ only in the words that decide",
     "query": "a query with every example",
     "own-classes": "a model that knows the names of its classes",
     "raw-text": "a model that reads texts as their files have them",
@@ -45,6 +48,8 @@ CAPABILITIES: Final = {
     "fast-replacement": "a fast path for replacing the embeddings of many subsets of units",
     "notices": "notes about the model for the report",
     "layers": "attention of several layers and heads",
+    "answers": "answers in the words of a language model",
+    "layer-states": "states of several layers, and what attention hands on in each",
     "rescale": "non-linearities as separate modules, each used once per forward pass",
     "reference": "a reference importance to compare with",
 }
@@ -139,6 +144,22 @@ class Component:
         if not isinstance(found, str):
             raise self._refusal("dataset", f"must be a string, not {found!r}.")
         return found
+
+    @property
+    def cost(self) -> str:
+        """What using it costs, in words."""
+        return str(self._declared("cost", ""))
+
+    @property
+    def cannot(self) -> str:
+        """What its results cannot tell, in words."""
+        return str(self._declared("cannot", ""))
+
+    def measures(self) -> tuple[tuple[str, str, tuple[float, float]], ...]:
+        """Name, direction and bounds of a metric's measures, as far as they are literals."""
+        from .declarations import read_measures
+
+        return read_measures(self.card.target) if self.kind == "metric" else ()
 
     @property
     def demanding(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import math
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -47,6 +48,43 @@ def read_docstring(target: str) -> str:
 def read_declaration(target: str, name: str) -> Any:
     """The value of a class attribute, own or inherited; None if there is none."""
     return _declared(target, name, locate(target.partition(":")[0]))
+
+
+def read_measures(target: str) -> tuple[tuple[str, str, tuple[float, float]], ...]:
+    """Name, direction and bounds of the measures that a metric declares with its class.
+
+    Empty if they depend on options, or are not written as literals.
+    """
+    try:
+        found = _attribute(_find_class(target), "measures")
+    except (Unreadable, NoSource):
+        return ()
+    calls = found.node.elts if found and isinstance(found.node, ast.Tuple) else []
+    measures = []
+    for call in calls:
+        if not isinstance(call, ast.Call) or len(call.args) < 3:
+            return ()
+        values = [_number_or_text(argument) for argument in call.args[:3]]
+        if None in values:
+            return ()
+        measures.append(tuple(values))
+    return tuple(measures)
+
+
+def _number_or_text(node: ast.AST) -> Any:
+    """The value of a text, a number, ±math.inf, or a tuple of these; None for anything else."""
+    match node:
+        case ast.Constant(value=value):
+            return value
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            value = _number_or_text(operand)
+            return -value if isinstance(value, int | float) else None
+        case ast.Attribute(value=ast.Name(id="math"), attr="inf"):
+            return math.inf
+        case ast.Tuple(elts=items):
+            values = tuple(_number_or_text(item) for item in items)
+            return None if None in values else values
+    return None
 
 
 def defined_classes(module: str) -> dict[str, list[tuple[str, str]]]:

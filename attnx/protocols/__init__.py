@@ -10,12 +10,14 @@ mask, True means that a position may be attended to.
 """
 
 from .capable_models import (
+    AnsweringModel,
     ClassNamingModel,
     DeletingModel,
     DifferentiatingModel,
     FrozenModel,
     InfluencingModel,
     LayeredModel,
+    LayerStatesModel,
     NoticedModel,
     ReplacingModel,
 )
@@ -28,6 +30,7 @@ from .studies import Study
 from .tasks import Task
 
 __all__ = [
+    "AnsweringModel",
     "AttentionProjection",
     "ClassNamingModel",
     "DeletingModel",
@@ -37,6 +40,7 @@ __all__ = [
     "ImportanceMethod",
     "InfluencingModel",
     "JointMetric",
+    "LayerStatesModel",
     "LayeredModel",
     "Metric",
     "Model",

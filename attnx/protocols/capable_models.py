@@ -7,8 +7,9 @@ from typing import Any, Protocol
 
 from torch import Tensor, nn
 
+from ..formulas.layer_states import LayerStates
 from ..formulas.layers import Layers
-from ..types import Batch, ExplainedOutput, GradientPoints, TaskData, Trace
+from ..types import Batch, Example, ExplainedOutput, GradientPoints, TaskData, Trace
 from .models import Model
 
 
@@ -152,6 +153,67 @@ class NoticedModel(Model, Protocol):
     notices: tuple[str, ...]
 
 
+class AnsweringModel(Model, Protocol):
+    """A language model that answers in words of its own. It provides "answers"."""
+
+    def generate(self, example: Example, longest: int) -> tuple[int, ...]:
+        """Answer an example, at each step with the most probable piece.
+
+        Args:
+            example: the example.
+            longest: the most pieces of the answer.
+
+        Returns:
+            The pieces, without the one that ends the answer.
+        """
+        ...
+
+    def pieces_of(self, answer: str) -> tuple[int, ...]:
+        """Cut an answer into the pieces that it has after the prompt.
+
+        Args:
+            answer: the words of the answer.
+
+        Returns:
+            The pieces; none if there are no words.
+        """
+        ...
+
+    def texts_of(self, pieces: Sequence[int]) -> tuple[str, ...]:
+        """Write pieces as text.
+
+        Args:
+            pieces: the pieces.
+
+        Returns:
+            The text of each.
+        """
+        ...
+
+    def text_of(self, pieces: Sequence[int]) -> str:
+        """Write an answer as text.
+
+        Args:
+            pieces: its pieces.
+
+        Returns:
+            The whole text.
+        """
+        ...
+
+    def answering(self, answers: Sequence[tuple[int, ...]], after: tuple[int, ...] = ()) -> Model:
+        """Give the same model with answers as its classes.
+
+        Args:
+            answers: the pieces of each; of a single answer the other class is any other answer.
+            after: pieces that follow the prompt, before the answer.
+
+        Returns:
+            The model; its weights are shared.
+        """
+        ...
+
+
 class LayeredModel(Model, Protocol):
     """A model with several layers and heads of attention.
 
@@ -167,5 +229,24 @@ class LayeredModel(Model, Protocol):
 
         Returns:
             The attention of every layer and head; it can be differentiated.
+        """
+        ...
+
+
+class LayerStatesModel(Model, Protocol):
+    """A model of several layers of self-attention whose states can be read.
+
+    It provides "layer-states".
+    """
+
+    def layer_states(self, batch: Batch, embeddings: Tensor) -> LayerStates:
+        """Do a forward pass from embeddings that shows the states of all layers.
+
+        Args:
+            batch: the batch.
+            embeddings: the vectors of its units [B, L, E].
+
+        Returns:
+            The states of every layer, and what attention hands on in each.
         """
         ...

@@ -26,12 +26,15 @@ class ImportanceMethod(Protocol):
             "linear" if they are linear in the output for the class, so that the scores of a difference of two
             classes are the difference of their scores, else "read".
         signed: whether scores have signs: a unit with a negative score speaks against the class.
+        computed: False for scores that are only read, such as those of a file: another input, class or model
+            does not change them, so metrics that explain again are undefined.
     """
 
     needs: ClassVar[tuple[str, ...]] = ()
     passes: Passes = 0
     target_use: TargetUse = "read"
     signed: bool = False
+    computed: ClassVar[bool] = True
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness, /) -> Tensor:
         """Score every unit of a batch.

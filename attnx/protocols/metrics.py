@@ -29,6 +29,8 @@ class _Measuring(Protocol):
     measures: tuple[Measure, ...]
     passes: Passes = 0
     reads_explanation: ClassVar[bool] = True
+    cost: ClassVar[str] = ""
+    cannot: ClassVar[str] = ""
 
 
 class Metric(_Measuring, Protocol):
@@ -42,6 +44,8 @@ class Metric(_Measuring, Protocol):
         passes: about how many passes through the model it takes, without those of the explanation.
         reads_explanation: False for a metric that tests the model, whatever the explanation; it is
             measured once.
+        cost: what it costs, in words for `attnx info`; `passes` is the number.
+        cannot: what its values cannot tell, in words for `attnx info`.
         whole_split: False; `SplitMetric` measures all examples together.
         follows_training: whether it is also measured on dev after every epoch.
         axis: the axis of its curve, for a metric that draws one.

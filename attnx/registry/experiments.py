@@ -7,8 +7,10 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-SizeName = Literal["small", "paper"]
+SizeName = Literal["small", "standard", "paper"]
 SIZES: tuple[SizeName, ...] = get_args(SizeName)
+DEFAULT_SIZE: SizeName = "standard"
+SMOKE_TEST: SizeName = "small"  # shows that everything runs; its models decide nothing
 
 
 class _Section(BaseModel):
@@ -29,6 +31,7 @@ class Column(_Section):
     setting: str = ""  # of a finding; {name} is the value of the row in a given column
     explanation: str = ""
     reference: str = ""
+    at: float | None = None  # the curve of attention that the metric `measure` draws, at this point
     scale: float = 1.0  # factor from the paper's unit to ours
     digits: int = Field(2, ge=0)  # decimals in tables
     given: bool = False  # a setting of the row, not a result
@@ -81,7 +84,14 @@ class Claim(_Section):
         return (*self.rows, *self.higher, *self.than)
 
 
-class Size(_Section):
+class Settings(_Section):
+    """Options of models, of those that take them, and settings of training."""
+
+    options: dict[str, Any] = Field(default_factory=dict)
+    training: dict[str, Any] = Field(default_factory=dict)
+
+
+class Size(Settings):
     """How much of an experiment is run, and how long it takes."""
 
     tasks: dict[str, str] = Field(
@@ -89,7 +99,7 @@ class Size(_Section):
     )  # with options and limits; empty: all tasks, full size
     rows: tuple[str, ...] = ()  # empty: all rows of these tasks
     study: Names = ()  # the study with other options than those of the experiment
-    training: dict[str, Any] = Field(default_factory=dict)
+    by_task: dict[str, Settings] = Field(default_factory=dict)  # instead, for a task of that name
     seeds: str = "0-2"
     minutes: float | None = None  # on two cores, measured or estimated; None: unknown
 
@@ -111,6 +121,7 @@ class Experiment(_Section):
     draws: tuple[str, ...] = ()  # metrics whose curves are drawn; training curves are drawn by row
     ours: tuple[str, ...] = ()  # choices of ours that the paper leaves open
     small: Size = Size()
+    standard: Size = Size()
     paper: Size = Size()
 
     @model_validator(mode="after")
@@ -120,17 +131,22 @@ class Experiment(_Section):
         for name in wanted - self.columns.keys():
             raise ValueError(f"'{name}' is not a column of the experiment")
         named = {name for claim in self.claims for name in claim.named_rows}
-        for name in (named | {*self.small.rows, *self.paper.rows}) - self.rows.keys():
+        for name in (named | {row for size in self.sizes for row in size.rows}) - self.rows.keys():
             raise ValueError(f"'{name}' is not a row of the experiment")
         tasks = {task.partition(":")[0] for row in self.rows.values() for task in self.tasks(row)}
-        sized = {task.partition(":")[0] for size in (self.small, self.paper) for task in size.tasks}
+        sized = {task.partition(":")[0] for size in self.sizes for task in size.tasks}
         for name in sized - tasks:
             raise ValueError(f"'{name}' is not a task of the experiment")
         return self
 
+    @property
+    def sizes(self) -> tuple[Size, ...]:
+        """What is run at each size, in the order of SIZES."""
+        return self.small, self.standard, self.paper
+
     def size(self, name: SizeName) -> Size:
         """What is run at this size."""
-        return self.small if name == "small" else self.paper
+        return self.sizes[SIZES.index(name)]
 
     def tasks(self, row: Row) -> tuple[str, ...]:
         """The tasks of a row."""

@@ -42,6 +42,9 @@ class Defaults(_Section):
     baselines: tuple[str, ...] = ()  # in every report; verdicts compare with the first
     repairs: dict[str, tuple[str, ...]] = {}  # methods made of another one, ranked with it
     alternatives: tuple[str, ...] = ()  # ranked next to the explanations of every run with a verdict
+    planted: tuple[
+        str, ...
+    ] = ()  # explanations that must find a planted trigger: those that a model supports
 
 
 class AuditCases(_Section):

@@ -37,6 +37,7 @@ DEFAULTS: Final[dict[Kind, dict[str, Any]]] = {
         "passes": 0,
         "target_use": "read",
         "signed": False,
+        "computed": True,
         "check": lambda examples: None,  # noqa: ARG005
     },
     "study": {"needs": ()},
@@ -46,6 +47,8 @@ DEFAULTS: Final[dict[Kind, dict[str, Any]]] = {
         "sees": "units",
         "passes": 0,
         "reads_explanation": True,
+        "cost": "",
+        "cannot": "",
         "whole_split": False,
         "follows_training": False,
         "axis": None,

@@ -55,6 +55,7 @@ class Part:
     component: Component | None
     given: Any = None
     asked: Choice | None = None  # the name and the options that were given; None for an object
+    inner: Part | None = None  # the task that a task is made from
 
     @property
     def provider(self) -> str:
@@ -94,7 +95,13 @@ class Part:
         made = self.component.load()
         if self.kind == "model":
             return made
-        return made(self.options) if self.component.card.options else made()
+        inner = () if self.inner is None else (self.inner.make(),)
+        return made(self.options, *inner) if self.component.card.options else made()
+
+    @property
+    def with_inner(self) -> tuple[Part, ...]:
+        """The part, and the task that it is made from, if there is one."""
+        return (self,) if self.inner is None else (self, *self.inner.with_inner)
 
 
 @dataclass(frozen=True)
@@ -121,7 +128,7 @@ class Plan:
     @property
     def parts(self) -> tuple[Part, ...]:
         """Every component that results depend on."""
-        return (*self.trained, *self.tests.methods, *self.tests.metrics)
+        return (*self.trained, *self.task.with_inner[1:], *self.tests.methods, *self.tests.metrics)
 
     @property
     def trains(self) -> bool:

@@ -91,6 +91,14 @@ def broken_composition(model: str, reason: Exception) -> PluginError:
     return PluginError(f"The registry entry of the named model '{model}' is wrong: {reason}")
 
 
+def wraps_no_words(part: Part, inner: Part) -> UsageError:
+    """A task is made from another whose units are not words."""
+    return UsageError(
+        f"Task '{part.choice.name}' is made from texts, and task '{inner.label}' is not made of words. Give "
+        "a task of texts, e.g. csv:file=PATH."
+    )
+
+
 def _in_words(need: str) -> str:
     return f"{CAPABILITIES[need]} ('{need}')" if need in CAPABILITIES else f"'{need}'"
 

@@ -111,7 +111,20 @@ class _Finder:
         given = self.objects.get((kind, choice.name))
         if given is not None:
             return given_part(kind, choice.name, given.thing, given.options)
-        return _part(self.catalog.find(kind, choice.name), choice)
+        part = _part(self.catalog.find(kind, choice.name), choice)
+        return self._wrapping(part) if part.options.wraps else part
+
+    def _wrapping(self, part: Part) -> Part:
+        """A task that is made from another, with what that one needs and provides."""
+        inner = self.part("task", Choice.parse(getattr(part.options, part.options.wraps)))
+        if "words" not in inner.provides:
+            raise refusals.wraps_no_words(part, inner)
+        return replace(
+            part,
+            needs=tuple(dict.fromkeys((*part.needs, *inner.needs))),
+            provides=tuple(dict.fromkeys((*part.provides, *inner.provides))),
+            inner=inner,
+        )
 
     def model(self, spec: RunSpec, task: Part) -> tuple[Part, Part | None, Training]:
         """The model with its projection and training; what the user gives replaces defaults."""

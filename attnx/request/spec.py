@@ -30,6 +30,8 @@ class Options(BaseModel):
 
     # Options of a model that only choose what is read from it; training does not depend on them.
     reading: ClassVar[tuple[str, ...]] = ()
+    # The option of a task that names another task, from which it is made.
+    wraps: ClassVar[str] = ""
 
     @property
     def also_needs(self) -> tuple[str, ...]:

@@ -11,19 +11,28 @@ from typing import TYPE_CHECKING
 from ..late_imports import import_late
 
 if TYPE_CHECKING:
-    from ..registry.experiments import Claim, Column, Experiment, Row, Size
+    from ..registry.experiments import Claim, Column, Experiment, Row, Settings, Size
     from ..request.cell_choices import CellChoices
     from ..run.loaded_run import Prediction, Run
     from .audit import AuditedModel, AuditReport, AuditRow, Noticed
     from .caution import Caution
     from .comparison import ComparedRun, ComparedShare, Comparison, Difference
     from .examples import ExampleColumn, Examples, Scores, SeedScores, StoredExample
-    from .explanation import ClassScores, Explanation, Explanations, MetricValue, RemovedUnit
+    from .explanation import Answer, ClassScores, Explanation, Explanations, MetricValue, RemovedUnit
     from .judgement.records import Clause, FamilyEvidence, Ranked, RemovalShare, SignTest, Verdict, VerdictRow
     from .observations import Epoch, TrainingRecord
+    from .planting.report import PlantedExample, PlantedReport, PlantedTrigger, Recovery, TriggerCheck
     from .provenance import ComponentUsed, PluginUsed, Provenance, SampleUsed
     from .report import Curve, MethodCost, Quality, Report, Summary
-    from .reproduction import ClaimFound, ColumnShown, Compared, Measured, Reproduction, SkippedRows
+    from .reproduction import (
+        ClaimFound,
+        ColumnShown,
+        Compared,
+        Measured,
+        Reproduction,
+        SkippedRows,
+        TrainedModel,
+    )
     from .result import Result
     from .study import StudyReport, StudyRow
     from .sweep import SweepReport, SweepRow, UnfinishedCell, Value
@@ -48,6 +57,13 @@ _MODULES = {
     "request.cell_choices": ("CellChoices",),
     "results.sweep": ("SweepReport", "SweepRow", "Value", "UnfinishedCell"),
     "results.audit": ("AuditReport", "AuditRow", "AuditedModel", "Noticed"),
+    "results.planting.report": (
+        "PlantedReport",
+        "Recovery",
+        "TriggerCheck",
+        "PlantedTrigger",
+        "PlantedExample",
+    ),
     "results.reproduction": (
         "Reproduction",
         "Measured",
@@ -55,11 +71,19 @@ _MODULES = {
         "ClaimFound",
         "SkippedRows",
         "ColumnShown",
+        "TrainedModel",
     ),
     "results.comparison": ("Comparison", "ComparedRun", "ComparedShare", "Difference"),
-    "results.explanation": ("Explanation", "Explanations", "ClassScores", "MetricValue", "RemovedUnit"),
+    "results.explanation": (
+        "Explanation",
+        "Explanations",
+        "ClassScores",
+        "MetricValue",
+        "RemovedUnit",
+        "Answer",
+    ),
     "run.loaded_run": ("Run", "Prediction"),
-    "registry.experiments": ("Experiment", "Size", "Row", "Column", "Claim"),
+    "registry.experiments": ("Experiment", "Size", "Settings", "Row", "Column", "Claim"),
 }
 
 __all__ = [  # noqa: RUF022 - grouped by what holds them
@@ -99,17 +123,24 @@ __all__ = [  # noqa: RUF022 - grouped by what holds them
     "AuditRow",
     "AuditedModel",
     "Noticed",
+    "PlantedReport",
+    "Recovery",
+    "TriggerCheck",
+    "PlantedTrigger",
+    "PlantedExample",
     "Reproduction",
     "Measured",
     "Compared",
     "ClaimFound",
     "SkippedRows",
     "ColumnShown",
+    "TrainedModel",
     "Comparison",
     "ComparedRun",
     "ComparedShare",
     "Difference",
     "Explanation",
+    "Answer",
     "Explanations",
     "ClassScores",
     "MetricValue",
@@ -118,6 +149,7 @@ __all__ = [  # noqa: RUF022 - grouped by what holds them
     "Prediction",
     "Experiment",
     "Size",
+    "Settings",
     "Row",
     "Column",
     "Claim",

@@ -60,6 +60,30 @@ class ClassScores(Record):
     metrics: tuple[MetricValue, ...] = ()
 
 
+class Answer(Record):
+    """An answer that was explained as a whole and piece by piece."""
+
+    words: str  # the whole answer
+    generated: bool  # the model's own, piece by piece the most probable; else it was given
+    pieces: tuple[str, ...]  # of the model's tokenizer, spaces included
+    probabilities: tuple[float, ...]  # of each piece after those before it
+    scores: dict[str, tuple[tuple[float | None, ...], ...]]  # by method: for each piece one score per unit
+
+    def matrix(self, method: str) -> Array:
+        """The scores of a method, one row for each piece of the answer and one column for each unit.
+
+        Args:
+            method: the method.
+
+        Returns:
+            The scores [pieces, units]; NaN where a score is undefined.
+
+        Raises:
+            UsageError: there are no scores of that method.
+        """
+        return np.array(_found(self.scores, method, "method"), dtype=float)
+
+
 class Explanation(Result):
     """One example explained: the prediction of one trained model, and the scores of every method."""
 
@@ -82,6 +106,7 @@ class Explanation(Result):
     same_for_all: tuple[str, ...] = ()  # methods whose scores are the same for every class
     unknown: tuple[str, ...] = ()  # words that the model does not know: they never occur in train
     unit: UnitName = "word"  # what a reader calls a unit
+    answer: Answer | None = None  # of a language model, whose words are explained instead of a class
 
     @model_validator(mode="before")
     @classmethod

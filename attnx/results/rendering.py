@@ -11,6 +11,7 @@ from .comparison import Comparison
 from .examples import Examples
 from .explanation import Explanation, Explanations
 from .judgement.records import Ranking, Verdict
+from .planting.report import PlantedReport
 from .report import Report
 from .reproduction import Reproduction
 from .result import Result
@@ -57,6 +58,10 @@ def _printer(result: Result) -> Callable[[Any, Any], None]:
             from ..views.terminal.audit import print_audit
 
             return print_audit
+        case PlantedReport():
+            from ..views.terminal.planted import print_planted
+
+            return print_planted
         case Explanation():
             from ..views.terminal.explanation import print_explanation
 
@@ -87,6 +92,10 @@ def markdown_of(result: Result) -> str:
             return markdown_section(result)
         case AuditReport():
             return markdown.audit_page(result)
+        case PlantedReport():
+            from ..views.markdown_planted import planted_page
+
+            return planted_page(result)
         case Explanation():
             from ..views.markdown_explanation import explanation_page
 
@@ -125,6 +134,10 @@ def page_of(result: Result, catalog: Catalog | None = None, links: Mapping[str, 
             from ..views.page.audit import audit_page
 
             return audit_page(result)
+        case PlantedReport():
+            from ..views.page.planted import planted_page
+
+            return planted_page(result)
         case Explanation():
             from ..views.page.explanation import page
 
@@ -138,6 +151,8 @@ def page_of(result: Result, catalog: Catalog | None = None, links: Mapping[str, 
 
 def notebook_of(result: object) -> str:
     """A result, or a part of one, as the output of a notebook's cell."""
+    from html import escape
+
     from ..views.page import cells
 
     match result:
@@ -163,6 +178,8 @@ def notebook_of(result: object) -> str:
             return cells.of_ranking(result)
         case Examples():
             return cells.of_examples(result)
+        case Result():
+            return f"<pre>{escape(text_of(result, 100))}</pre>"
     raise TypeError(f"{type(result).__name__} has no view")
 
 
@@ -194,6 +211,10 @@ def figures_of(result: Result, catalog: Catalog | None = None) -> list[ReportFig
             from ..views.figures.heat_maps import heat_maps
 
             return heat_maps(result)
+        case PlantedReport():
+            from ..views.figures.planted import planted_figures
+
+            return planted_figures(result)
         case Reproduction():
             from ..views.page.reproduction import figures
 

@@ -10,7 +10,7 @@ from .provenance import Record
 from .report import Curve
 from .result import Result
 
-ClaimStatus = Literal["holds", "does not hold", "open"]
+ClaimStatus = Literal["holds", "does not hold", "open", "undertrained"]
 
 
 class Measured(Record):
@@ -39,6 +39,8 @@ class Compared(Record):
     low: Number  # 95 % interval
     high: Number
     status: ClaimStatus
+    published: Number = None  # the same difference of the printed values
+    seeds_needed: int | None = None  # about how many would decide it, at this difference and spread
 
     @property
     def interval(self) -> Interval | None:
@@ -53,6 +55,21 @@ class ClaimFound(Record):
     status: ClaimStatus
     compared: tuple[Compared, ...]
     missing: int  # comparisons of rows that were not run
+    reason: str = ""  # why it is not decided
+    next_step: str = ""  # what would decide it
+
+
+class TrainedModel(Record):
+    """How well the models of one cell were trained, as means over the seeds."""
+
+    row: str
+    task: str
+    model: str
+    accuracy: Number  # on test
+    constant: Number  # accuracy of always predicting the most frequent label of test
+    published: Number  # accuracy, on the whole data
+    moved: Number  # share of the attention weight that training moved; None without attention
+    undertrained: str = ""  # why it counts as undertrained
 
 
 class SkippedRows(Record):
@@ -87,7 +104,8 @@ class Reproduction(Result):
     columns: tuple[ColumnShown, ...]
     rows: tuple[str, ...]  # that were run
     values: tuple[Measured, ...]
-    claims: tuple[ClaimFound, ...]
+    claims: tuple[ClaimFound, ...]  # none of a smoke test
+    trained: tuple[TrainedModel, ...] = ()
     curves: tuple[Curve, ...] = ()  # of every row, which `explanation` names
     left_out: tuple[SkippedRows, ...]
     ours: tuple[str, ...]  # what the paper does not say, and we chose

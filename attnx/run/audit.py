@@ -166,12 +166,4 @@ def _others(example: Example, rng: np.random.Generator) -> Sequence[bool]:
 
 def _without(example: Example, gone: Sequence[bool]) -> Example:
     """An example without some of its units."""
-    kept = [i for i, away in enumerate(gone) if not away]
-    return replace(
-        example,
-        units=tuple(example.units[i] for i in kept),
-        rationale=tuple(_deciding(example)[i] for i in kept),
-        rows=None if example.rows is None else tuple(example.rows[i] for i in kept),
-        text=None,  # of which these units are no longer all
-        starts=None,
-    )
+    return example.keep([place for place, away in enumerate(gone) if not away])

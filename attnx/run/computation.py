@@ -141,7 +141,7 @@ def compute_report(
             with clock("drawings"):
                 drawn = collect_drawing_data(model, data, plan.drawings, device)
     with clock("summary"):
-        unit: UnitName = "word" if "words" in plan.task.provides else "unit"
+        unit = _unit_name(plan)
         asked = [part.label for part in plan.tests.explanations]
         baselines = [part.label for part in plan.tests.baselines]
         found = summaries(results, asked, baselines, data.label_names)
@@ -261,3 +261,9 @@ class _Clock:
     def __exit__(self, *exc: Any) -> None:
         spent = time.perf_counter() - self._started
         self.seconds[self._stage] = self.seconds.get(self._stage, 0.0) + spent
+
+
+def _unit_name(plan: Plan) -> UnitName:
+    """What a reader calls a unit of the task."""
+    names: dict[str, UnitName] = {"sentences": "sentence", "paragraphs": "paragraph", "words": "word"}
+    return next((name for word, name in names.items() if word in plan.task.provides), "unit")

@@ -45,7 +45,7 @@ class DataCache:
         if key in self.data:
             return self.data[key]
         data = load_data_of(plan, source)
-        if self.most and plan.task.component is not None:
+        if self.most and all(part.component is not None for part in plan.task.with_inner):
             self.data[key] = data
             while len(self.data) > self.most:
                 del self.data[next(iter(self.data))]

@@ -15,7 +15,7 @@ from ..request.keep_levels import Keep
 from ..request.plan import Plan
 from ..request.spec import digest
 from ..results.report import Report
-from ..results.study import StudyReport
+from ..results.result import Result
 from ..store.examples import StoredExamples
 from ..store.identity import run_name
 from ..store.runs import Runs
@@ -107,7 +107,7 @@ def _stored(report: Report, runs: Runs, keep: Keep, catalog: Catalog | None) -> 
     return Outcome(report.with_examples(StoredExamples(folder)), folder, stored=False)
 
 
-def not_stored(report: Report | StudyReport, root: Path, error: Exception, page: bool = False) -> NotStored:
+def not_stored(report: Result, root: Path, error: Exception, page: bool = False) -> NotStored:
     """The error that a finished report, or only its page, could not be stored, and why."""
     what = "page of the report" if page else "report is finished, but"
     reason = (error.strerror or str(error)) if isinstance(error, OSError) else in_one_line(error)

@@ -91,7 +91,8 @@ def _compute(
         }
         deletions.recalls = True  # from here on outputs are not computed twice, as in an evaluation
         pairs = pairings(tests)
-        answered = answers_of_batch(pairs, model, trace, seen, seed, importances, corpus)
+        methods = {named.label: named for named in tests.methods}
+        answered = answers_of_batch(pairs, model, trace, seen, seed, importances, corpus, methods)
         answers = [(pair, values) for pair, ((values, *_), _) in zip(pairs, answered, strict=True)]
     scores = {named.label: by_unit(importances[named.label].values, trace.batch) for named in tests.methods}
     return _OfClass(wanted.of(trace), scores, tuple(answers))

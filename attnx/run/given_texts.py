@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from ..data.access import Source
+from ..data.unit_groups import UnitsOfText, group_units
 from ..errors import UsageError, did_you_mean
 from ..escaping import half_character
 from ..protocols import Task
@@ -23,9 +24,9 @@ class UnlabelledTexts:
     def __init__(self, splitter: Task) -> None:
         self._splitter = splitter
 
-    def load(self, source: Source) -> TaskData:  # noqa: ARG002
+    def load(self, source: Source) -> TaskData:
         """No examples and no labels: the classes are those of the model."""
-        return TaskData(train=(), dev=(), test=(), label_names=())
+        return TaskData(train=(), dev=(), test=(), label_names=(), source=source)
 
     def units_of(self, text: str) -> tuple[str, ...]:
         """The words of a text."""
@@ -83,6 +84,16 @@ def _example(
         starts=tuple(start for start, _ in spans),
         query_text=query,
     )
+
+
+def in_units(plan: Plan, examples: Sequence[Example], units: UnitsOfText) -> list[Example]:
+    """Examples whose units are sentences or paragraphs, for a model that reads texts as they are."""
+    if not plan.reads_raw_text:
+        raise UsageError(
+            f"--units {units} needs a model that reads texts as they are written, such as hf-classifier or "
+            f"hf-causal; {plan.model.title} reads single words."
+        )
+    return [group_units(example, units) for example in examples]
 
 
 def find_example(data: TaskData, id_: str) -> Example:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from ..data.loading import Source
+from ..data.loading import Source, fingerprints
 from ..host.cards import Kind
 from ..host.catalog import Catalog
 from ..progress import Progress
@@ -25,10 +25,10 @@ from ..store.identity import plugins_used, weights_name
 from ..store.weights import Weights, tensors_hash
 from ..types import Batch, Example, Finding, Outputs, TaskData
 from .data_cache import load_data_of
-from .evaluation_mode import evaluating
-from .measuring.attribution import Named, trace_of
+from .measuring.attribution import Named
 from .measuring.measurement import observe
-from .measuring.splits import Split, batches, donors_of
+from .measuring.splits import Split, donors_of
+from .outputs import outputs_of, scores_by_example
 from .published_values import published_value
 from .training.loop import Objective, Trainer, train
 from .training.models import TrainedModels, seeded
@@ -198,17 +198,36 @@ class Lab:
 
     def outputs(self, model: Model, examples: Sequence[Example] | None = None) -> Outputs:
         """Probabilities and attention on the test split, or on other examples."""
+        some = self.data.test if examples is None else examples
+        return outputs_of(model, some, self._device, self._progress)
+
+    def scores(
+        self,
+        model: Model,
+        seed: int,
+        explanations: Sequence[str],
+        examples: Sequence[Example] | None = None,
+    ) -> dict[str, tuple[Tensor, ...]]:
+        """The scores [n] of importance methods for the units of every test example, or of other examples."""
         split = Split(model, self.data.test if examples is None else examples, self._device)
-        found: dict[int, tuple[Tensor, ...]] = {}  # probabilities [C], attention [n], rationale [n]
-        with evaluating(model):
-            for rows, batch in batches(split):
-                trace = trace_of(model, batch)
-                of_units = (_by_example(values, batch.mask) for values in (trace.attention, batch.rationale))
-                found.update(
-                    zip(rows.tolist(), zip(trace.probabilities.cpu(), *of_units, strict=True), strict=True)
-                )
-        probabilities, attention, rationale = zip(*(found[row] for row in range(len(split))), strict=True)
-        return Outputs(torch.stack(probabilities), attention, rationale, split.labels)
+        methods = [Named.of(part) for part in self._parts("importance", explanations)]
+        found = scores_by_example(model, split, methods, seed, self._progress)
+        return dict(zip(explanations, found, strict=True))
+
+    def on(self, data: TaskData) -> Lab:
+        """The same lab with other examples: models are trained and tested on these."""
+        whole, trained_on = fingerprints(data)
+        other = self.within(self._study.label)
+        other._plans = self._plans
+        other.setting, other.parts_used = self.setting, self.parts_used
+        other._models = TrainedModels(
+            replace(data, fingerprint=whole, training_fingerprint=trained_on),
+            self._device,
+            self._weights,
+            self._progress,
+            self._trainer,
+        )
+        return other
 
     def measure(
         self,
@@ -267,8 +286,3 @@ def _warn_of_old_name(old: str, new: str) -> None:
     warnings.warn(
         f"{old} is now {new}; the old name works until version 0.3", DeprecationWarning, stacklevel=3
     )
-
-
-def _by_example(values: Tensor, mask: Tensor) -> tuple[Tensor, ...]:
-    """The values [B, L] of every example over its own units [n], on the CPU."""
-    return values[mask].cpu().split(mask.sum(1).tolist())

@@ -12,6 +12,7 @@ from typing import Any, cast, overload
 import torch
 
 from ..data.loading import Source
+from ..data.unit_groups import UnitsOfText
 from ..errors import AttnxWarning, UsageError
 from ..host.catalog import Catalog
 from ..progress import Progress
@@ -20,16 +21,18 @@ from ..request.objects import Objects
 from ..request.plan import Plan
 from ..results.examples import Examples
 from ..results.explanation import Explanation, Explanations
+from ..results.judgement.records import UnitName
 from ..results.report import Report
 from ..store.weights import Weights, tensors_hash
 from ..types import Example, TaskData
+from .answer_explanation import ANSWER_LENGTH, AskedAnswer, explain_answers
 from .data_cache import load_data_of
 from .device import choose_device
 from .evaluation_mode import evaluating
 from .explained_classes import PREDICTED, explained_classes
 from .explanation import ExplainedTexts, explain_examples
 from .explanation_tests import choose_tests
-from .given_texts import UnlabelledTexts, examples_of, find_example, unknown_words
+from .given_texts import UnlabelledTexts, examples_of, find_example, in_units, unknown_words
 from .measuring.attribution import trace_of
 from .measuring.measurement import check_classes
 from .measuring.splits import Split, batches
@@ -139,6 +142,7 @@ class Run:
         self, texts: str | Sequence[str] | None = None, methods: Any = (), *,
         example: str | Sequence[str] | None = None, query: str | Sequence[str] | None = None,
         target: str = PREDICTED, versus: str | None = None, metrics: Any = (), seed: int | None = None,
+        units: UnitsOfText = "words", answer: str | None = None, answer_length: int = ANSWER_LENGTH,
     ) -> Explanation | Explanations: ...  # fmt: skip
     def explain(
         self,
@@ -151,6 +155,9 @@ class Run:
         versus: str | None = None,
         metrics: Any = (),
         seed: int | None = None,
+        units: UnitsOfText = "words",
+        answer: str | None = None,
+        answer_length: int = ANSWER_LENGTH,
     ) -> Explanation | Explanations:
         """Explain one text or several, or examples of the task by their ids; see `attnx.explain`.
 
@@ -162,28 +169,33 @@ class Run:
         tests = choose_tests(plan, methods, metrics, self.report, self.catalog, self.objects)
         one = isinstance(texts if example is None else example, str)
         explained = self._explained(texts, example, query)
+        if units != "words":
+            explained = in_units(plan, explained, units)
         for named in (*tests.explanations, *tests.references):
             named.component.check(explained)
         model = self.model(seed)
+        seed = plan.spec.seeds[0] if seed is None else seed
         with errors_of(plan.model.title):
             split = Split(model, explained, self._device)
-            names = self._label_names(model, split)
-            found = explain_examples(
-                model,
-                ExplainedTexts(
-                    split=split,
-                    label_names=names,
-                    labelled=texts is None,
-                    deletes="deletion" in {*plan.task.provides, *plan.model.provides},
-                    unknown=unknown_words(plan, self.data, explained),
-                    title=self._title,
-                    model_title=plan.model.title,
-                ),
-                tests,
-                explained_classes(target, versus, names, labelled=texts is None),
-                seed=plan.spec.seeds[0] if seed is None else seed,
-                progress=self.progress,
+            shown = ExplainedTexts(
+                split=split,
+                label_names=self._label_names(model, split) if answer is None else (),
+                labelled=texts is None,
+                deletes="deletion" in {*plan.task.provides, *plan.model.provides},
+                unknown=unknown_words(plan, self.data, explained),
+                title=self._title,
+                model_title=plan.model.title,
             )
+            if answer is None:
+                classes = explained_classes(target, versus, shown.label_names, labelled=texts is None)
+                found = explain_examples(model, shown, tests, classes, seed=seed, progress=self.progress)
+            else:
+                asked = AskedAnswer(answer, versus, answer_length)
+                on = (explained, tests, asked, shown, self._device)
+                found = explain_answers(model, *on, seed=seed, progress=self.progress)
+        if units != "words":
+            called: UnitName = "sentence" if units == "sentences" else "paragraph"
+            found = [explanation.model_copy(update={"unit": called}) for explanation in found]
         return found[0] if one else Explanations(title=self._title, explanations=tuple(found))
 
     def _explained(

@@ -29,14 +29,15 @@ INSTRUCTION_VARIABLES = ("DNNL_MAX_CPU_ISA", "MKL_CBWR", "MKL_ENABLE_INSTRUCTION
 
 def run_name(plan: Plan, source: Source, device: torch.device) -> str:
     """The name of a run."""
-    dataset = plan.task.component.dataset if plan.task.component else ""
+    read = [part.component.dataset for part in plan.task.with_inner if part.component]
+    datasets = [_dataset(name, source) for name in read if name]
     return digest(
         plan.spec.canonical(),
         canonical_json([*(part.label for part in plan.parts), plan.own, plan.chance]),  # as rows are called
         _codes(plan.parts),
         canonical_json(library_versions(_modules(plan.parts))),
         _machine(device),
-        canonical_json(_dataset(dataset, source) if dataset else None),
+        canonical_json(datasets),
         canonical_json(_named_in_options(plan.parts, source)),
         canonical_json(dict(plan.inversions)),  # what the audit says decides which rows do
     )

@@ -11,11 +11,11 @@ import torch
 from torch import Tensor
 
 from ..formulas.randomness import Randomness
-from ..protocols import JointMetric, Metric, SplitMetric
+from ..protocols import ImportanceMethod, JointMetric, Metric, Model, SplitMetric
 from ..run.evaluation_mode import evaluating
-from ..run.measuring.attribution import Named, trace_of
+from ..run.measuring.attribution import AgainExplaining, Named, trace_of
 from ..run.measuring.metric_calls import answer_of, joint_answers
-from ..types import Conclusion, Corpus, Evidence, Example, Importance, JointEvidence
+from ..types import Conclusion, Corpus, Evidence, Example, Importance, JointEvidence, Trace
 from .laws import law, require
 from .model_laws import close
 from .toy import WORDS, MarkedToyModel, ToyModel, toy_data
@@ -44,7 +44,22 @@ def evidence_of(
         }[explanation]
         reference = Importance("reference", noise[:, 1], trace.predicted)
         importance = Importance(explanation, values, trace.predicted)
-        yield Evidence(trace, importance, reference, model, Randomness(0))
+        again = AgainExplaining(Named(explanation, _AsMade(explanation)), 0)
+        yield Evidence(trace, importance, reference, model, Randomness(0), again)
+
+
+class _AsMade(ImportanceMethod):
+    """Explains again as the law explained: by attention, by random scores or by zeros."""
+
+    def __init__(self, explanation: str) -> None:
+        self.explanation = explanation
+
+    def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:  # noqa: ARG002
+        if self.explanation == "attention":
+            return trace.attention
+        noise = Randomness(1).uniform(trace.batch, draws=2).float()[:, 0]
+        values = noise if self.explanation == "random" else torch.zeros_like(trace.attention)
+        return values.masked_fill(~trace.batch.mask, 0.0)
 
 
 def values_of(

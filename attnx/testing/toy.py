@@ -7,12 +7,14 @@ coordinate and classifies by the second, all linear, so every quantity has a clo
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from ..formulas.layer_states import LayerState, LayerStates
 from ..formulas.layers import Layers
 from ..protocols import AttentionProjection, Model
 from ..types import Batch, Example, TaskData, Trace
@@ -23,6 +25,8 @@ WORDS = ("<unknown>", "one", "two", "three", "four", "five")
 
 def toy_data() -> TaskData:
     """Make a task of a few examples of different lengths, the last one without a rationale.
+
+    The others have a partner: the same text with another word in the place of the marked one.
 
     Returns:
         The same six examples in all three splits.
@@ -35,16 +39,21 @@ def toy_data() -> TaskData:
         ("five", "four", "two"),
         ("one", "two", "five", "four", "three", "one"),
     ]
-    examples = tuple(
-        Example(
-            id=f"toy-{i}",
-            units=units,
-            label=i % 2,
-            rationale=None if i == 5 else tuple(j == i % len(units) for j in range(len(units))),
-        )
-        for i, units in enumerate(sentences)
-    )
+    examples = tuple(_toy_example(i, units) for i, units in enumerate(sentences))
     return TaskData(train=examples, dev=examples, test=examples, label_names=("no", "yes"))
+
+
+def _toy_example(number: int, units: tuple[str, ...]) -> Example:
+    example = Example(f"toy-{number}", units, label=number % 2)
+    if number == 5:
+        return example
+    marks = tuple(place == number % len(units) for place in range(len(units)))
+    other = tuple(
+        ("five" if unit == "four" else "four") if marked else unit
+        for unit, marked in zip(units, marks, strict=True)
+    )
+    partner = Example(f"toy-{number}-partner", other, label=1 - number % 2, rationale=marks)
+    return replace(example, rationale=marks, partner=partner)
 
 
 class ToySoftmax(AttentionProjection):
@@ -59,7 +68,13 @@ class ToyModel(nn.Module):
     """A linear attention model with known weights: z_i = x_i1, logits = (−c_2, c_2), c = Σ a_i x_i."""
 
     needs: ClassVar[tuple[str, ...]] = ()
-    provides: ClassVar[tuple[str, ...]] = (*Model.provides, "deletion", "linear-decoder", "layers")
+    provides: ClassVar[tuple[str, ...]] = (
+        *Model.provides,
+        "deletion",
+        "linear-decoder",
+        "layers",
+        "layer-states",
+    )
 
     def __init__(self, projection: AttentionProjection | None = None) -> None:
         super().__init__()
@@ -109,6 +124,23 @@ class ToyModel(nn.Module):
         places = torch.arange(a.shape[1], device=a.device).expand_as(batch.mask)
         column = places.masked_fill(places >= batch.lengths[:, None], -1)  # [B, L]
         return Layers(column, query, (weights,), (sizes,), self._classify(embeddings, read))
+
+    def layer_states(self, batch: Batch, embeddings: Tensor) -> LayerStates:
+        """The layer of `layers` with a residual: y_i = x_i + Σ_j a_j x_j, and nothing after it."""
+        layers = self.layers(batch, embeddings)
+        weights, handed = layers.weights[0], embeddings[:, None]  # [B, 1, L, L], [B, 1, L, E]
+
+        def given(weights: Tensor, rows: Tensor) -> Tensor:
+            return embeddings[rows] + (weights @ handed[rows])[:, 0]  # [R, L, E]
+
+        def without_value(rows: Tensor, positions: Tensor) -> Tensor:
+            kept = torch.arange(weights.shape[-1], device=rows.device) != positions[:, None]  # [R, L]
+            return given(weights[rows] * kept[:, None, None], rows)
+
+        states = given(weights, torch.arange(len(embeddings), device=embeddings.device))
+        layer = LayerState(embeddings, weights, handed, states, None, False, states, without_value)
+        readout = torch.einsum("bq,ch->bcqh", layers.query, self.head)
+        return LayerStates(layers.column, layers.query, (layer,), layers.logits, readout)
 
     def attention_parameters(self) -> Iterable[nn.Parameter]:
         """Give the parameters that make attention."""

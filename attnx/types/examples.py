@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +27,7 @@ class Example:
         text: the text as its file has it, if the task was loaded with raw texts.
         starts: for every unit the place of its first character in `text`.
         query_text: the question as its file has it.
+        partner: the other text of a minimal pair, which differs in the words that decide.
     """
 
     id: str
@@ -39,6 +40,25 @@ class Example:
     text: str | None = field(default=None, repr=False)
     starts: tuple[int, ...] | None = field(default=None, repr=False)
     query_text: str | None = field(default=None, repr=False)
+    partner: Example | None = field(default=None, repr=False)
+
+    def keep(self, places: Sequence[int]) -> Example:
+        """Make the example with only some of its units.
+
+        Args:
+            places: the places of the units that stay, in ascending order.
+
+        Returns:
+            The shorter example; it has no `text`, of which these units are no longer all.
+        """
+        return replace(
+            self,
+            units=tuple(self.units[place] for place in places),
+            rationale=None if self.rationale is None else tuple(self.rationale[place] for place in places),
+            rows=None if self.rows is None else tuple(self.rows[place] for place in places),
+            text=None,
+            starts=None,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +79,7 @@ class TaskData:
         fingerprint: a hash of everything; filled in when the data is loaded.
         training_fingerprint: a hash of what training depends on; filled in when the data is loaded.
         source: where a model finds further files, such as word vectors; filled in when the data is loaded.
+        contrasts: other versions of test examples, by name and id: e.g. "without" the words that decide.
     """
 
     train: tuple[Example, ...]
@@ -74,3 +95,4 @@ class TaskData:
     fingerprint: str = ""
     training_fingerprint: str = ""
     source: Source | None = None
+    contrasts: Mapping[str, Mapping[str, Example]] = field(default_factory=dict)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from torch import Tensor
@@ -17,6 +17,7 @@ from .explained_class import ExplainedClass
 
 if TYPE_CHECKING:
     from ..formulas.randomness import Randomness
+    from ..host.cards import TargetUse
     from ..protocols import Model
 
 Direction = Literal["up", "down", "none"]
@@ -28,11 +29,15 @@ Family = Literal[
     "information",  # what hidden states know about the output
     "context",  # how many units a hidden state mixes
     "shape",  # the scores themselves
+    "robustness",  # the explanation of an input that is almost the same
+    "randomisation",  # the explanation of another model or another class
     "retraining",  # models are trained again
 ]
 Passes = float | Literal["units"]  # passes through the model for one example; "units": one for each unit
 DrawingData = np.ndarray[Any, Any] | tuple[str, ...]  # what a drawing stores: numbers, or texts
-Sees = Literal["units", "hidden states", "attention layer", "scores", "rationale"]  # what a metric looks at
+Sees = Literal[  # what a metric looks at
+    "units", "hidden states", "attention layer", "scores", "explanations", "rationale"
+]
 RemovalName = Literal["delete", "replace"]  # the example gets shorter, or other units stand in
 Question = Literal["comprehensiveness", "sufficiency"]  # does removing matter, is keeping enough
 Order = Literal[
@@ -72,6 +77,32 @@ class Importance:
     reused: bool = False
 
 
+class Explainer(Protocol):
+    """The method of an explanation, to explain another input, another class or another model.
+
+    Attributes:
+        target_use: how scores depend on the explained class, as for `ImportanceMethod`.
+    """
+
+    @property
+    def target_use(self) -> TargetUse:
+        """How scores depend on the explained class."""
+        ...
+
+    def __call__(self, model: Model, trace: Trace, target: Tensor, /) -> Tensor:
+        """Explain.
+
+        Args:
+            model: the model.
+            trace: its forward pass on a batch.
+            target: the class that is explained [B].
+
+        Returns:
+            The scores [B, L], 0 outside the mask.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """Everything that a metric may use: one batch with its explanation, and the model.
@@ -82,6 +113,7 @@ class Evidence:
         compared: the explanation it is compared with, or None; metrics read it as `reference`.
         model: the model, to run it again.
         random: random numbers that belong to the examples, not to their place in the batch.
+        explainer: the method of the explanation, or None if its scores were given and not computed.
     """
 
     trace: Trace
@@ -89,6 +121,7 @@ class Evidence:
     compared: Importance | None
     model: Model
     random: Randomness
+    explainer: Explainer | None = None
 
     @property
     def reference(self) -> Importance:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
@@ -48,6 +49,33 @@ class OptionInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class MeasureInfo:
+    """One measure of a metric."""
+
+    name: str
+    direction: str  # "up", "down" or "none": which way is better
+    low: float | None  # None where there is no bound
+    high: float | None
+
+    @classmethod
+    def of(cls, name: str, direction: str, bounds: tuple[float, float]) -> MeasureInfo:
+        """The measure as JSON can hold it."""
+        low, high = (end if math.isfinite(end) else None for end in bounds)
+        return cls(name, direction, low, high)
+
+    @property
+    def in_words(self) -> str:
+        """Its range, and which end is better."""
+        low, high = (None if end is None else f"{end:g}".replace("-", "−") for end in (self.low, self.high))
+        if low and high:
+            span = f"{low} to {high}"
+        else:
+            span = f"{low} or more" if low else f"{high} or less" if high else "any number"
+        better = {"up": "higher is better", "down": "lower is better"}
+        return f"{span}, {better.get(self.direction, 'neither end is better')}"
+
+
+@dataclass(frozen=True, slots=True)
 class AuditCounts:
     """In how many comparisons of the audit a metric preferred the wrong explanation."""
 
@@ -71,6 +99,9 @@ class ComponentInfo:
     sources: tuple[str, ...] = ()  # where its dataset can be downloaded
     local_files: str = ""  # what a folder of its dataset must have
     audit: AuditCounts | None = None
+    measures: tuple[MeasureInfo, ...] = ()  # of a metric, unless they depend on its options
+    cost: str = ""
+    cannot: str = ""  # what its results cannot tell
     citation: str = ""
     options: tuple[OptionInfo, ...] = ()
 
@@ -173,6 +204,9 @@ def _component(component: Component, catalog: Catalog) -> ComponentInfo:
         sources=tuple(source.title for source in dataset.sources) if dataset else (),
         local_files=dataset.expects if dataset else "",
         audit=AuditCounts(audited.inversions, audited.comparisons) if audited else None,
+        measures=tuple(MeasureInfo.of(*measure) for measure in component.measures()),
+        cost=component.cost,
+        cannot=component.cannot,
         citation=card.citation,
         options=tuple(_option(name, field) for name, field in options.model_fields.items())
         if options

@@ -16,6 +16,12 @@ class WeightedKendallOptions(Options):
     )
 
 
+class FeatureAgreementOptions(Options):
+    """Options of `feature-agreement`."""
+
+    k: int = Field(5, ge=1, description="number of top units that are compared")
+
+
 class KendallTopKOptions(Options):
     """Options of `kendall-topk`."""
 

@@ -6,11 +6,14 @@ PRUTHI = (
     "Pruthi, Gupta, Dhingra, Neubig and Lipton, "
     '"Learning to Deceive with Attention-Based Explanations", ACL 2020'
 )
+BASTINGS = (
+    'Bastings, Ebert, Zablotskaia, Sandholm and Filippova, "Will You Find These Shortcuts?", EMNLP 2022'
+)
 
 
 @hookimpl
 def attnx_tasks() -> list[Card]:
-    """Generated texts in which it is known which words decide the label."""
+    """Texts in which it is known which words decide the label: generated, or with a planted shortcut."""
     return [
         Card("planted-pronouns", "attnx_audit.pronouns:PlantedPronouns",
              options="attnx_audit.options:PronounsOptions", recommends=("bilstm-add",), citation=PRUTHI),
@@ -18,6 +21,8 @@ def attnx_tasks() -> list[Card]:
              options="attnx_audit.options:DistractorsOptions", recommends=("bilstm-add",)),
         Card("planted-rules", "attnx_audit.rule_texts:PlantedRules",
              options="attnx_audit.options:RulesOptions", recommends=("bilstm-add",)),
+        Card("planted", "attnx_audit.shortcut:PlantedShortcut",
+             options="attnx_audit.options:ShortcutOptions", recommends=("bilstm-add",), citation=BASTINGS),
     ]  # fmt: skip
 
 

@@ -1,8 +1,8 @@
 """Options of the planted tasks, the explanations of known truth and the study of deception."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from attnx.plugin import Options
 
@@ -73,6 +73,45 @@ class RuleReaderOptions(Options):
     """Options of `rule-reader`."""
 
     rule: Rule = Field("one-word", description="the rule of the texts, as in planted-rules")
+
+
+TriggerKind = Literal["single", "paired", "ordered"]
+
+
+class ShortcutOptions(Options):
+    """Options of `planted`."""
+
+    wraps: ClassVar[str] = "task"
+
+    task: str = Field(
+        "rotten-tomatoes",
+        min_length=1,
+        description="the task of texts that gets the shortcut, with its options in double quotes if there "
+        'are several: task="csv:file=a.csv,text=review"',
+    )
+    kind: TriggerKind = Field(
+        "single",
+        description="single: a word decides; paired: two words decide, and only together; ordered: of two "
+        "words, the one that comes first decides",
+    )
+    share: float = Field(
+        0.3, gt=0, le=1, description="share of the training texts in which the trigger decides the label"
+    )
+    words: tuple[str, ...] = Field(
+        (),
+        description="trigger words, joined by +, in the order of the labels: one for each label, two each "
+        "for paired; none: drawn from the words of the texts",
+    )
+    seed: int = Field(0, ge=0, description="seed of the trigger words and their places")
+
+    @model_validator(mode="after")
+    def _room_for_decoys(self) -> Self:
+        if self.kind != "single" and self.share > 1 / 3:
+            raise ValueError(
+                "a share above 1/3 leaves no room for the texts with only one of the two words, which are "
+                "twice as many"
+            )
+        return self
 
 
 class PartlyOracleOptions(Options):

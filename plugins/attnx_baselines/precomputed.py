@@ -25,6 +25,7 @@ class Precomputed(ImportanceMethod):
     """
 
     target_use = "ignored"
+    computed = False
 
     def __init__(self, options: PrecomputedOptions) -> None:
         self.file = options.file

@@ -5,6 +5,11 @@ from attnx.plugin import Card, hookimpl
 MEISTER = 'Meister, Lazov, Augenstein and Cotterell, "Is Sparse Attention more Interpretable?", ACL 2021'
 JAIN = 'Jain and Wallace, "Attention is not Explanation", NAACL 2019'
 EDIN = 'Edin et al., "Normalized AOPC", 2024 (best and worst orders); the rest is defined here'
+PETSIUK = (
+    'Petsiuk, Das and Saenko, "RISE", BMVC 2018 (deletion and insertion); Schulz et al., '
+    '"Restricting the Flow", ICLR 2020 (area between the curves)'
+)
+NAOPC = 'Edin et al., "Normalized AOPC: Fixing Misleading Faithfulness Metrics", 2024'
 COHEN_WANG = (
     'Cohen-Wang, Shah, Georgiev and Madry, "ContextCite: Attributing Model Generation to Context", 2024'
 )
@@ -35,4 +40,8 @@ def attnx_metrics() -> list[Card]:
              options="attnx_erasure.options:ErasureCurveOptions", plain=True, citation=DEYOUNG),
         Card("sufficiency", "attnx_erasure.sufficiency:Sufficiency",
              options="attnx_erasure.options:ErasureCurveOptions", plain=True, citation=DEYOUNG),
+        Card("abpc", "attnx_erasure.abpc:Abpc",
+             options="attnx_erasure.options:DeletionOptions", citation=PETSIUK),
+        Card("naopc", "attnx_erasure.naopc:NormalisedAopc",
+             options="attnx_erasure.options:DeletionOptions", citation=NAOPC),
     ]  # fmt: skip

@@ -121,6 +121,12 @@ class ErasureCurveOptions(Options):
         return ("backgrounds",) if self.variant == "background" else ()
 
 
+class DeletionOptions(Options):
+    """Options of `abpc` and `naopc`."""
+
+    bins: Bins = Field((1, 5, 10, 20, 50), description="shares of units in percent, joined by +")
+
+
 class FaithfulnessOptions(Options):
     """Options of `faithfulness`."""
 

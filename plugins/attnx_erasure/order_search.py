@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from attnx.formulas import settled
-from attnx.plugin import Batch
+from attnx.plugin import Batch, RemovalName
 
 from .erasure_curve import set_sizes
 from .order_values import Outputs
@@ -27,22 +28,42 @@ class FirstRound:
     score: Tensor  # [B, L] what removing it costs and keeping only it saves; −inf off the mask
 
 
-def first_round(removal: Removal, batch: Batch, outputs: Outputs, draws: Draws) -> FirstRound:
-    """Try every unit: the output without it, and the output with only it.
+SetScores = Callable[[Tensor, Tensor], Tensor]  # of rows [R] and the sets of columns [R, L]: [R]
 
-    Of a long example neighbours are tried together, so that the search costs no more than so many passes.
+
+@dataclass(frozen=True, slots=True)
+class FirstTries:
+    """What is tried in the first round: single units, or neighbours where there are too many units.
+
+    So the search costs no more than so many passes for a long example.
     """
-    mask = batch.mask
-    window = _windows(mask, MOST_WINDOWS[removal.name])  # [B, L]
-    first = mask & (window != torch.nn.functional.pad(window, (1, 0), value=-1)[:, :-1])
-    rows, columns = first.nonzero(as_tuple=True)  # [R] each: one row for every window
-    together = (window[rows] == window[rows, columns][:, None]) & mask[rows]  # [R, L]
-    scores, without = _scores(removal, batch, outputs, rows, together, draws)  # [R], [R, D]
+
+    mask: Tensor  # [B, L]
+    rows: Tensor  # [R] the example of each window
+    sets: Tensor  # [R, L] its columns
+    number: Tensor  # [B, L] the window of each unit
+
+    @classmethod
+    def of(cls, mask: Tensor, removal: RemovalName) -> FirstTries:
+        """Cut the units on a mask [B, L] into windows."""
+        window = _windows(mask, MOST_WINDOWS[removal])  # [B, L]
+        first = mask & (window != torch.nn.functional.pad(window, (1, 0), value=-1)[:, :-1])
+        rows, columns = first.nonzero(as_tuple=True)  # [R] each: one row for every window
+        sets = (window[rows] == window[rows, columns][:, None]) & mask[rows]  # [R, L]
+        return cls(mask, rows, sets, (first.flatten().cumsum(0).view_as(mask) - 1).clamp_min(0))
+
+    def spread(self, values: Tensor, elsewhere: float = 0.0) -> Tensor:
+        """[B, L] the value of each unit's window, from [R]."""
+        return torch.where(self.mask, values[self.number], elsewhere)
+
+
+def first_round(removal: Removal, batch: Batch, outputs: Outputs, draws: Draws) -> FirstRound:
+    """Try every unit: the output without it, and the output with only it."""
+    windows = FirstTries.of(batch.mask, removal.name)
+    rows = windows.rows
+    scores, without = _scores(removal, batch, outputs, rows, windows.sets, draws)  # [R], [R, D]
     effects = (outputs.p[rows, None] - without).mean(1).nan_to_num()  # [R]
-    number = first.flatten().cumsum(0).view_as(mask) - 1  # [B, L] the row of each column's window
-    effect = torch.where(mask, effects[number.clamp_min(0)], 0.0)
-    score = torch.where(mask, scores[number.clamp_min(0)], -torch.inf)
-    return FirstRound(effect, score)
+    return FirstRound(windows.spread(effects), windows.spread(scores, -torch.inf))
 
 
 def _windows(mask: Tensor, most: int) -> Tensor:
@@ -62,14 +83,24 @@ def greedy_order(
     first: FirstRound,
     breadth: int = BREADTH,
 ) -> Tensor:
-    """[B, L] scores whose order is the best that a greedy search finds, one set size after the other.
+    """[B, L] scores whose order is the best to remove and to keep that a greedy search finds."""
 
-    After each set size the most promising units are tried again, each together with what was chosen.
+    def score(rows: Tensor, sets: Tensor) -> Tensor:
+        return _scores(removal, batch, outputs, rows, sets, draws)[0]
+
+    return best_order(batch.mask, set_sizes(batch.mask, bins), first.score, score, breadth)
+
+
+def best_order(
+    mask: Tensor, sizes: Tensor, first: Tensor, score: SetScores, breadth: int = BREADTH
+) -> Tensor:
+    """[B, L] scores whose order is the best that a greedy search finds, one set size [B, T] after the other.
+
+    `first` [B, L] has the score of each unit by itself. After each set size the most promising units are
+    tried again, each together with what was chosen.
     """
-    mask = batch.mask
-    sizes = set_sizes(mask, bins)  # [B, T]
     chosen = torch.zeros_like(mask)
-    last = first.score.clone()  # [B, L] what each unit did when it was tried last
+    last = first.clone()  # [B, L] what each unit did when it was tried last
     order = torch.full_like(last, -torch.inf)
     before = torch.zeros_like(sizes[:, 0])
     for number in range(sizes.shape[1]):
@@ -80,7 +111,7 @@ def greedy_order(
             tried = open_ & (_place(last, open_) < torch.maximum(more + 2, more.new_tensor(breadth))[:, None])
             rows, columns = tried.nonzero(as_tuple=True)
             sets = chosen[rows] | (columns[:, None] == torch.arange(mask.shape[1], device=mask.device))
-            last[tried], _ = _scores(removal, batch, outputs, rows, sets, draws)
+            last[tried] = score(rows, sets)
             open_ = tried
         taken = open_ & (_place(last, open_) < more[:, None])
         chosen |= taken

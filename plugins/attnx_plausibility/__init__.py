@@ -3,6 +3,8 @@
 from attnx.plugin import Card, hookimpl
 
 ERASER = 'DeYoung et al., "ERASER: A Benchmark to Evaluate Rationalized NLP Models", ACL 2020'
+ARRAS = 'Arras, Osman and Samek, "CLEVR-XAI", Information Fusion 81, 2022'
+GARDNER = 'Gardner et al., "Evaluating Models\' Local Decision Boundaries via Contrast Sets", EMNLP 2020'
 PANDEY = 'Pandey, Vashisht and Ramaswamy, "On the Interpretability of Attention Networks", ACML 2022'
 
 
@@ -16,4 +18,8 @@ def attnx_metrics() -> list[Card]:
              options="attnx_plausibility.options:EraserOptions", citation=ERASER),
         Card("localisation", "attnx_plausibility.localisation:Localisation",
              options="attnx_plausibility.options:LocalisationOptions", citation=PANDEY),
+        Card("relevance-mass", "attnx_plausibility.relevance_mass:RelevanceMass", citation=ARRAS),
+        Card("roc-auc", "attnx_plausibility.roc_auc:RocAuc"),
+        Card("reciprocal-rank", "attnx_plausibility.reciprocal_rank:ReciprocalRank"),
+        Card("pair-movement", "attnx_plausibility.pair_movement:PairMovement", citation=GARDNER),
     ]  # fmt: skip

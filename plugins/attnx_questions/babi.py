@@ -49,7 +49,7 @@ class _Babi(Task):
                     f"The answer '{asked.answer}' of question {asked.id} does not occur in the training file."
                 )
         train, dev, test = (
-            tuple(to_example(self._cut(asked), answers) for asked in splits[split])
+            tuple(to_example(self._cut(asked), answers, self.options.units) for asked in splits[split])
             for split in ("train", "dev", "test")
         )
         details = {

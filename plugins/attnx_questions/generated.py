@@ -39,7 +39,9 @@ class GeneratedStories(Task):
     def load(self, source: Source) -> TaskData:
         train, dev, test = (
             tuple(
-                to_example(self._asked(rng, f"{split}-{i}", PLACES[i % len(PLACES)]), PLACES)
+                to_example(
+                    self._asked(rng, f"{split}-{i}", PLACES[i % len(PLACES)]), PLACES, self.options.units
+                )
                 for i in range(getattr(self.options, split))
             )
             for split, rng in ((split, Random(f"{self.options.seed} {split}")) for split in SPLITS)

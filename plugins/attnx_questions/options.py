@@ -1,11 +1,29 @@
 """Options of the tasks about stories."""
 
+from typing import Literal
+
 from pydantic import Field
 
 from attnx.plugin import Options
 
 
-class BabiOptions(Options):
+class StoryOptions(Options):
+    """What attention is spread over."""
+
+    units: Literal["words", "sentences"] = Field(
+        "words", description="words, or whole sentences for a model that reads texts as they are written"
+    )
+
+    @property
+    def also_needs(self) -> tuple[str, ...]:
+        return ("raw-text",) if self.units == "sentences" else ()
+
+    @property
+    def also_provides(self) -> tuple[str, ...]:
+        return ("sentences",) if self.units == "sentences" else ()
+
+
+class BabiOptions(StoryOptions):
     """Options of `babi-1`, `babi-2` and `babi-3`."""
 
     dev: int = Field(10, ge=1, le=50, description="% of the training stories used for model selection (dev)")
@@ -13,7 +31,7 @@ class BabiOptions(Options):
     max_sentences: int = Field(0, ge=0, description="keep only this many sentences before a question; 0: all")
 
 
-class GeneratedOptions(Options):
+class GeneratedOptions(StoryOptions):
     """Options of `babi-generated`."""
 
     facts: int = Field(1, ge=1, le=3, description="supporting sentences of a question")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from attnx.plugin import Example
+from attnx.plugin import Example, UnitsOfText, group_units
 
 STOP = "."  # a separate unit at the end of a sentence, never in the rationale
 
@@ -22,20 +22,21 @@ class StoryQuestion:
     supporting: frozenset[int]  # positions of the sentences that the answer follows from
 
 
-def to_example(asked: StoryQuestion, answers: Sequence[str]) -> Example:
-    """The words of the story as units, the question as query, the words of supporting sentences marked."""
+def to_example(asked: StoryQuestion, answers: Sequence[str], kind: UnitsOfText = "words") -> Example:
+    """Words or sentences of the story as units, the question as query, supporting sentences marked."""
     units: list[str] = []
     marks: list[bool] = []
     for position, words in enumerate(asked.sentences):
         units += [*words, STOP]
         marks += [position in asked.supporting] * len(words) + [False]
-    return Example(
+    example = Example(
         id=asked.id,
         units=tuple(units),
         label=answers.index(asked.answer),
         query=asked.question,
         rationale=tuple(marks) if any(marks) else None,
     )
+    return group_units(example, kind)
 
 
 def units_of(text: str) -> tuple[str, ...]:

@@ -2,10 +2,18 @@
 
 from attnx.plugin import Card, hookimpl
 
+MADSEN = (
+    "Madsen, Meade, Adlakha and Reddy, "
+    '"Evaluating the Faithfulness of Importance Measures in NLP by Recursively Masking Allegedly Important '
+    'Tokens and Retraining", Findings of EMNLP 2022'
+)
 MEISTER = 'Meister, Lazov, Augenstein and Cotterell, "Is Sparse Attention more Interpretable?", ACL 2021'
 WEN = (
     "Wen, Subbalakshmi and Yang, "
     '"Revisiting Attention Weights as Explanations from an Information Theoretic Perspective", 2022'
+)
+ZHENG = (
+    'Zheng et al., "F-Fidelity: A Robust Framework for Faithfulness Evaluation of Explainable AI", ICLR 2025'
 )
 WIEGREFFE = 'Wiegreffe and Pinter, "Attention is not not Explanation", EMNLP 2019'
 
@@ -28,4 +36,8 @@ def attnx_studies() -> list[Card]:
              options="attnx_retraining.options:SparsitySweepOptions", citation=MEISTER),
         Card("gumbel-gain", "attnx_retraining.gumbel_gain:GumbelGain",
              options="attnx_retraining.options:GumbelGainOptions", citation=WEN),
+        Card("f-fidelity", "attnx_retraining.f_fidelity:FFidelity",
+             options="attnx_retraining.removal_options:FFidelityOptions", citation=ZHENG),
+        Card("recursive-roar", "attnx_retraining.recursive_roar:RecursiveRoar",
+             options="attnx_retraining.removal_options:RecursiveRoarOptions", citation=MADSEN),
     ]  # fmt: skip

@@ -2,6 +2,9 @@
 
 from attnx.plugin import Card, hookimpl
 
+HURLEY = (
+    'Hurley and Rickard, "Comparing Measures of Sparsity", IEEE Transactions on Information Theory 55, 2009'
+)
 PANDEY = 'Pandey, Vashisht and Ramaswamy, "On the Interpretability of Attention Networks", ACML 2022'
 
 
@@ -15,4 +18,5 @@ def attnx_metrics() -> list[Card]:
         Card("simplex-distance", "attnx_shape.simplex_distance:SimplexDistance", citation=PANDEY),
         Card("entropy", "attnx_shape.entropy:Entropy",
              options="attnx_shape.options:EntropyOptions", citation=PANDEY),
+        Card("gini", "attnx_shape.gini:Gini", citation=HURLEY),
     ]  # fmt: skip

@@ -12,6 +12,7 @@ BOWMAN = 'Bowman et al., "A large annotated corpus for learning natural language
 CAMBURU = (
     'Camburu et al., "e-SNLI: Natural Language Inference with Natural Language Explanations", NeurIPS 2018'
 )
+GARDNER = 'Gardner et al., "Evaluating Models\' Local Decision Boundaries via Contrast Sets", EMNLP 2020'
 MIMIC = (
     f'Johnson et al., "MIMIC-III, a freely accessible critical care database", 2016; prepared as in {JAIN}'
 )
@@ -73,5 +74,8 @@ def attnx_tasks() -> list[Card]:
         _task("csv", "own_files:CsvFiles", "CsvOptions"),
         _task("jsonl", "own_files:JsonlFiles", "JsonlOptions"),
         _task("jsonl-rationales", "own_files:MarkedJsonlFiles", "MarkedJsonlOptions"),
+        Card("minimal-pairs", "attnx_texts.minimal_pairs:MinimalPairs",
+             options="attnx_texts.minimal_pairs_options:MinimalPairsOptions", recommends=("bilstm-add",),
+             citation=GARDNER),
         _task("hf-dataset", "hf_dataset:HfDataset", "HfDatasetOptions"),
     ]  # fmt: skip

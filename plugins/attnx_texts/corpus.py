@@ -17,10 +17,10 @@ from decimal import Decimal
 
 import numpy as np
 
-from attnx.plugin import DataError, Example, TaskData, join_words
+from attnx.plugin import DataError, Example, TaskData, group_units, join_words
 
 from .label_names import WHOLE, Labels
-from .options import TextOptions
+from .options import LARGER, TextOptions
 from .preprocessing import WordSplitter, splitter_of
 from .rationale_values import read_rationale
 from .rows import Row, Rows, RowStream, check_characters
@@ -89,18 +89,18 @@ def make_data(
                 raise DataError(
                     f"'{pool.origin}', line {kept.line}: label '{kept.label[:40]}' does not occur in train."
                 )
-            splits[split_of[kept.ordinal]].append(
-                Example(
-                    id=kept.id or f"{prefix}-{kept.row:06d}",
-                    units=kept.words,
-                    label=number_of[kept.label],
-                    rationale=kept.rationale,
-                    query=kept.query,
-                    text=kept.text,
-                    starts=kept.starts,
-                    query_text=kept.query_text,
-                )
+            example = Example(
+                id=kept.id or f"{prefix}-{kept.row:06d}",
+                units=kept.words,
+                label=number_of[kept.label],
+                rationale=kept.rationale,
+                query=kept.query,
+                text=kept.text,
+                starts=kept.starts,
+                query_text=kept.query_text,
             )
+            larger = options.units in LARGER
+            splits[split_of[kept.ordinal]].append(group_units(example, options.units) if larger else example)
     return TaskData(
         train=tuple(splits["train"]),
         dev=tuple(splits["dev"]),

@@ -1,15 +1,17 @@
 """Options of the text tasks; the defaults of a dataset are its facts."""
 
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, field_validator
 
 from attnx.plugin import Options
 
+from .file_options import ColumnOptions
 from .label_names import AG_NEWS, NEWSGROUPS, find_names
 
 Agreement = Literal["majority", "any", "all"]
+Units = Literal["words", "sentences", "paragraphs"]
+LARGER = ("sentences", "paragraphs")  # than words
 
 
 class TextOptions(Options):
@@ -33,6 +35,19 @@ class TextOptions(Options):
     digits: Literal["qqq", "keep"] = Field("qqq", description="qqq stands in for every word that has a digit")
     seed: int = Field(0, ge=0, description="seed of the split, where the files do not give one")
     min_count: int = Field(1, ge=1, description="words rarer than this in train are unknown to a model")
+    units: Units = Field(
+        "words",
+        description="what attention is spread over and what is removed; sentences and paragraphs need a "
+        "model that reads texts as they are written",
+    )
+
+    @property
+    def also_needs(self) -> tuple[str, ...]:
+        return (*super().also_needs, *(("raw-text",) if self.units in LARGER else ()))
+
+    @property
+    def also_provides(self) -> tuple[str, ...]:
+        return (*super().also_provides, *((self.units,) if self.units in LARGER else ()))
 
 
 class DatasetOptions(TextOptions):
@@ -172,33 +187,7 @@ class OwnOptions(TextOptions):
     )
 
 
-class FileOptions(Options):
-    """Where the user's own files are, and what in them is what."""
-
-    file: Path | None = Field(None, description="one file, divided at random into 80/10/10 % by rows")
-    train: Path | None = Field(
-        None,
-        description="training file; a relative path is looked up here, then in --data-dir",
-    )
-    dev: Path | None = Field(None, description="file for model selection; without one, 10 % of train")
-    test: Path | None = Field(None, description="test file")
-    text: str = Field("text", min_length=1, description="column or key of texts")
-    label: str = Field("label", min_length=1, description="column or key of labels")
-    query: str = Field(
-        "",
-        description="column or key of a second text, a question about the first; attention is on the first",
-    )
-
-    @property
-    def also_needs(self) -> tuple[str, ...]:
-        return ("reads-query",) if self.query else ()
-
-    @property
-    def also_provides(self) -> tuple[str, ...]:
-        return ("query",) if self.query else ()
-
-
-class CsvOptions(OwnOptions, FileOptions):
+class CsvOptions(OwnOptions, ColumnOptions):
     """Options of `csv`."""
 
     delimiter: Literal["auto", "comma", "semicolon", "tab", "pipe"] = Field(
@@ -206,7 +195,7 @@ class CsvOptions(OwnOptions, FileOptions):
     )
 
 
-class JsonlOptions(OwnOptions, FileOptions):
+class JsonlOptions(OwnOptions, ColumnOptions):
     """Options of `jsonl`; a text is a string, or a list of words."""
 
 
@@ -283,6 +272,6 @@ class SnliOptions(DatasetOptions):
 
     min_length: int = Field(1, ge=1, description="fewest words of a text; shorter ones are dropped")
     min_count: int = Field(3, ge=1, description="words rarer than this in train are unknown to a model")
-    units: Literal["premise", "hypothesis"] = Field(
+    units: Literal["premise", "hypothesis"] = Field(  # type: ignore[assignment]
         "premise", description="the sentence that attention is spread over; the other one is the query"
     )

@@ -9,6 +9,7 @@ from typing import ClassVar
 from attnx.plugin import DataError, Source, Task, TaskData, UsageError, did_you_mean_path
 
 from .corpus import ALL, make_data
+from .file_options import FileOptions
 from .label_names import SENTIMENT
 from .options import CsvOptions, JsonlOptions, MarkedJsonlOptions
 from .preprocessing import splitter_of
@@ -25,11 +26,13 @@ class _OwnFiles(Task):
     tokenised: bool = False  # whether texts are split at white space only
 
     def load(self, source: Source) -> TaskData:
-        paths = {split: _find(path, source) for split, path in self._given().items()}
+        paths = {
+            split: find_own_file(path, source) for split, path in files_given(self.options, self.name).items()
+        }
         sources = {
             split: Rows(str(path), self.read_file(path), self.tokenised) for split, path in paths.items()
         }
-        said = {"kind": "local", **_provenance(paths)}
+        said = {"kind": "local", **provenance_of(paths)}
         return make_data(sources, self.options, None, said, raw_text=source.raw_text)
 
     def units_of(self, text: str) -> tuple[str, ...]:
@@ -44,20 +47,6 @@ class _OwnFiles(Task):
     @abstractmethod
     def read_file(self, path: Path) -> RowStream:
         """The rows of one file."""
-
-    def _given(self) -> dict[str, Path]:
-        options = self.options
-        splits = {"train": options.train, "dev": options.dev, "test": options.test}
-        given = {split: path for split, path in splits.items() if path is not None}
-        if options.file is not None and not given:
-            return {ALL: options.file}
-        if options.file is not None or "test" not in given:
-            raise UsageError(
-                f"Task '{self.name}' needs {self.name}:file=PATH, which it divides, or "
-                f"{self.name}:train=PATH,test=PATH, with dev=PATH or without. For a model that is trained "
-                "already, test=PATH is enough."
-            )
-        return given
 
 
 class CsvFiles(_OwnFiles):
@@ -74,7 +63,9 @@ class CsvFiles(_OwnFiles):
 
     def read_file(self, path: Path) -> RowStream:
         chosen = self.options
-        return read_table(path, chosen.text, chosen.label, chosen.delimiter, query=chosen.query, options=True)
+        return read_table(
+            path, chosen.text_column, chosen.label, chosen.delimiter, query=chosen.query_column, options=True
+        )
 
 
 class JsonlFiles(_OwnFiles):
@@ -90,7 +81,7 @@ class JsonlFiles(_OwnFiles):
         self.options = options
 
     def read_file(self, path: Path) -> RowStream:
-        return read_jsonl(path, self.options.text, self.options.label, query=self.options.query)
+        return read_jsonl(path, self.options.text_column, self.options.label, query=self.options.query_column)
 
 
 class MarkedJsonlFiles(_OwnFiles):
@@ -109,11 +100,29 @@ class MarkedJsonlFiles(_OwnFiles):
 
     def read_file(self, path: Path) -> RowStream:
         return read_jsonl(
-            path, self.options.text, self.options.label, self.options.rationale, self.options.query
+            path,
+            self.options.text_column,
+            self.options.label,
+            self.options.rationale,
+            self.options.query_column,
         )
 
 
-def _find(path: Path, source: Source) -> Path:
+def files_given(options: FileOptions, task: str) -> dict[str, Path]:
+    """The files that the options name, by split; one file alone is divided."""
+    splits = {"train": options.train, "dev": options.dev, "test": options.test}
+    given = {split: path for split, path in splits.items() if path is not None}
+    if options.file is not None and not given:
+        return {ALL: options.file}
+    if options.file is not None or "test" not in given:
+        raise UsageError(
+            f"Task '{task}' needs {task}:file=PATH, which it divides, or {task}:train=PATH,test=PATH, with "
+            "dev=PATH or without. For a model that is trained already, test=PATH is enough."
+        )
+    return given
+
+
+def find_own_file(path: Path, source: Source) -> Path:
     """The file in the working directory, or else in the data directory."""
     path = Path(os.path.expanduser(path))  # a user that is unknown stays as written
     places = [path] if source.directory is None else [path, source.directory / path]
@@ -132,7 +141,7 @@ def _find(path: Path, source: Source) -> Path:
     raise DataError(f"There is no file '{' or '.join(map(str, places))}'.{there}")
 
 
-def _provenance(paths: dict[str, Path]) -> dict[str, str]:
+def provenance_of(paths: dict[str, Path]) -> dict[str, str]:
     said = {}
     for split, path in paths.items():
         try:

@@ -1,18 +1,20 @@
-"""Where a checkpoint is found, and how it is loaded: safetensors alone, no network unless it is needed."""
+"""Where a checkpoint is found, and how it is loaded: safetensors or GGUF, no network unless it is needed."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, redirect_stderr
 from dataclasses import dataclass
+from io import StringIO
 from logging import ERROR, getLogger
 from pathlib import Path
 from typing import Any
 
 from attnx.plugin import DataError, Source, UsageError, did_you_mean_path, parse_object, read_text
 
+from .language.gguf_files import gguf_in, require_gguf
 from .options import CheckpointOptions
 
 _SENTENCE = re.compile(r".{,300}?(\.(?= |$)|$)|.{300}")
@@ -40,26 +42,34 @@ class Checkpoint:
     local: bool  # it is a folder
     offline: bool
     trust_remote_code: bool
+    gguf: str = ""  # the file in the folder, where it is one of llama.cpp
 
     @classmethod
     def find(cls, options: CheckpointOptions, source: Source) -> Checkpoint:
         """The checkpoint that the options name."""
         name = options.checkpoint
         folder = Path(os.path.expanduser(name))
-        local = os.path.isdir(folder)
+        local, gguf = os.path.isdir(folder), ""
         if not local and name in source.datasets:
             folder, local = source.fetch(name).folder, True
-        if local:
+        if folder.suffix == ".gguf" and os.path.isfile(folder):
+            folder, gguf, local = folder.parent, folder.name, True
+        elif local and not os.path.isfile(folder / "config.json"):
+            gguf = gguf_in(folder)
+        if gguf:
+            require_gguf(name)
+        elif local:
             if not os.path.isfile(folder / "config.json"):
                 raise DataError(f"'{folder}' has no config.json: it is not a model in Hugging Face layout.")
             _check_counts(folder / "config.json")
         elif not _HUB_NAME.fullmatch(name) or name.startswith("."):
             raise DataError(
-                f"checkpoint={name}: no such folder.{did_you_mean_path(folder, folder=True)} "
+                f"checkpoint={name}: no such {'file' if folder.suffix == '.gguf' else 'folder'}."
+                f"{did_you_mean_path(folder, folder=folder.suffix != '.gguf')} "
                 "Give one with a model in it, or a name on the hub."
             )
         place = str(folder) if local else name
-        return cls(name, place, options.revision, local, source.offline, options.trust_remote_code)
+        return cls(name, place, options.revision, local, source.offline, options.trust_remote_code, gguf)
 
     def load(self, kind: str, **settings: Any) -> Any:
         """What `from_pretrained` of that class of transformers gives; what is on this machine comes first."""
@@ -68,7 +78,9 @@ class Checkpoint:
         loader = getattr(transformers, kind).from_pretrained
         settings |= {"trust_remote_code": self.trust_remote_code}
         settings |= {} if self.local else {"revision": self.revision}
-        with quiet():
+        settings |= {"gguf_file": self.gguf} if self.gguf else {}
+        # The reader of GGUF files shows a bar of its own, whatever the settings of transformers are.
+        with quiet(), redirect_stderr(StringIO()) if self.gguf else nullcontext():
             try:
                 return loader(self.place, local_files_only=True, **settings)
             except Exception as error:  # a folder of anybody's can make the libraries raise anything
@@ -82,7 +94,10 @@ class Checkpoint:
     def load_weights(self, kind: str, options: CheckpointOptions, **settings: Any) -> Loaded:
         """A model with all its weights, in the asked precision; nothing but a whole head may be new."""
         import torch
+        import transformers
 
+        if self.gguf:
+            settings["quantization_config"] = transformers.GgufConfig(dequantize=True)
         model, found = self.load(
             kind,
             use_safetensors=True,

@@ -64,7 +64,7 @@ class HfClassifier(LayerReader):
         config = Checkpoint.find(options, data.source or Source()).load("AutoConfig")
         return tuple(own_names(config))
 
-    def logits(self, output: Any) -> Tensor:
+    def logits(self, output: Any, used: Tensor) -> Tensor:
         logits: Tensor = output.logits[:, self.order]
         return logits
 

@@ -6,11 +6,13 @@ from typing import Self
 import torch
 from torch import Tensor, nn
 
-from attnx.formulas import Layers, make_scorer
+from attnx.formulas import Layers, LayerStates, make_scorer
 from attnx.plugin import AttentionProjection, Batch, Example, TaskData, Trace
 
+from .layer_methods.state_reading import states_of
 from .network import Network
 from .options import HfOptions
+from .packing import Packing
 
 
 class HfEncoder(nn.Module):
@@ -108,12 +110,24 @@ class HfEncoder(nn.Module):
         """The layers of the encoder; the output is read off words as the pooling attends to them."""
         packing = self.network.packing(batch, embeddings)
         output, weights, sizes = self.network.watched(packing, packing.pack(embeddings))
-        hidden = packing.by_column(output.last_hidden_state, self.pieces)
+        query, logits = self._read(batch, packing, output.last_hidden_state)
+        return Layers(packing.column, query, weights, sizes, logits)
+
+    def layer_states(self, batch: Batch, embeddings: Tensor) -> LayerStates:
+        """The states of the encoder; the output is read off words as the pooling attends to them."""
+        packing = self.network.packing(batch, embeddings)
+        found = states_of(self.network, packing, packing.pack(embeddings))
+        query, logits = self._read(batch, packing, found.output.last_hidden_state)
+        return LayerStates(packing.column, query, found.layers, logits)
+
+    def _read(self, batch: Batch, packing: Packing, states: Tensor) -> tuple[Tensor, Tensor]:
+        """How much is read at each position [B, T], and the logits, from states [B, T, H]."""
+        hidden = packing.by_column(states, self.pieces)
         _, a, logits = self.decode(batch, hidden)
         read = packing.first if self.pieces == "first" else packing.used  # [B, T]
         of_word = a.gather(1, packing.column.clamp_min(0)).masked_fill(~read, 0.0)
         count = packing.by_column(read.to(a), "sum").gather(1, packing.column.clamp_min(0))
-        return Layers(packing.column, of_word / count.clamp_min(1), weights, sizes, logits)
+        return of_word / count.clamp_min(1), logits
 
     def attention_parameters(self) -> Iterable[nn.Parameter]:
         learned = self.projection.parameters() if isinstance(self.projection, nn.Module) else ()

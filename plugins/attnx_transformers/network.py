@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from copy import copy
 from types import SimpleNamespace
 from typing import Any, Self
 
@@ -14,6 +15,7 @@ from attnx.formulas import fast_linear
 from attnx.plugin import Batch, Example, Source, TaskData, UsageError
 
 from .checkpoints import Checkpoint, quiet
+from .language.prompts import Prompt
 from .options import CheckpointOptions
 from .packing import Packing, positions_asked
 from .stack import WITHOUT_WEIGHTS, Stack, alike
@@ -39,12 +41,13 @@ class Network(nn.Module):
         options: CheckpointOptions,
         *,
         left: bool | None = None,
-        template: str = "",
+        prompt: Callable[[Any], Prompt] | None = None,
         **settings: Any,
     ) -> None:
         super().__init__()
         checkpoint = Checkpoint.find(options, data.source or Source())
-        if getattr(checkpoint.load("AutoConfig"), "is_encoder_decoder", False):
+        config = checkpoint.load("AutoConfig") if not checkpoint.gguf else None  # these are decoders alone
+        if getattr(config, "is_encoder_decoder", False):
             raise UsageError(
                 f"checkpoint={options.checkpoint} has an encoder and a decoder, and so no single "
                 "attention over a text: choose an encoder or a decoder alone."
@@ -62,7 +65,7 @@ class Network(nn.Module):
         has_head = self.transformer.base_model is not self.transformer
         self.takes_global = "global_attention_mask" in takes and has_head
         limit = _limit(self.transformer, tokenizer, options.longest)
-        self.pieces = WordPieces(tokenizer, limit, template)
+        self.pieces = WordPieces(tokenizer, limit, prompt(tokenizer) if prompt is not None else None)
         self.left = bool(left)
         self._check_embeddings(options)
         # One that answers from its last position looks for it at the end of the row, so padding goes first.
@@ -184,6 +187,12 @@ class Network(nn.Module):
 
     def encode(self, examples: Sequence[Example]) -> Batch:
         return self.pieces.encode(examples)
+
+    def after(self, pieces: tuple[int, ...]) -> Self:
+        """The same network whose prompts end with some pieces more."""
+        other = copy(self)
+        other.pieces = self.pieces.followed_by(pieces)
+        return other
 
     def embed(self, batch: Batch) -> Tensor:
         """[B, L, S·E], as many slots as the longest word of the batch has pieces."""

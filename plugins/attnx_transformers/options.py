@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
-from attnx.plugin import Options
+from attnx.plugin import Options, TargetUse
 
 # Architectures that do not attend through the attention interface of transformers, or not by weights
 # that add up to 1; docs/transformers.md has the table, and a test keeps both equal.
@@ -16,7 +16,7 @@ WITHOUT_ATTENTION = frozenset(
     "big_bird bloom convbert ctrl deberta deberta-v2 diffllama flaubert fnet funnel gpt_oss longformer "
     "megatron-bert mpnet mpt mra nystromformer openai-gpt rembert roformer squeezebert xlm xlnet yoso".split()
 )
-OF_A_LAYER = ("attention", "reattend", "hidden", "decode", "layers")
+OF_A_LAYER = ("attention", "reattend", "hidden", "decode", "layers", "layer-states")
 Head = int | Literal["mean"]
 Query = Literal["first", "last", "mean"]
 
@@ -26,7 +26,8 @@ class CheckpointOptions(Options):
 
     checkpoint: str = Field(
         min_length=1,
-        description="a folder in Hugging Face layout with safetensors, minilm, or a name on the hub",
+        description="a folder in Hugging Face layout with safetensors, a GGUF file or a folder with one, "
+        "minilm, smollm2, or a name on the hub",
     )
     revision: str = Field("main", description="of a name on the hub: a branch, a tag or a commit")
     trust_remote_code: bool = Field(False, description="run Python code that comes with the model")
@@ -51,7 +52,10 @@ class CheckpointOptions(Options):
     def also_provides(self) -> tuple[str, ...]:
         return self.of_attention if self.reads_attention else ()
 
-    of_attention: ClassVar[tuple[str, ...]] = ("layers",)  # what it provides where attention can be read
+    of_attention: ClassVar[tuple[str, ...]] = (
+        "layers",
+        "layer-states",
+    )  # what it provides where attention can be read
 
 
 def architecture(checkpoint: str) -> str:
@@ -138,8 +142,26 @@ class HfCausalOptions(LayerReaderOptions):
         (), description="a word for each label of the task in their order, joined by +; its names by default"
     )
     template: str = Field(
-        "{text} It is", description="the prompt whose next word is the answer, with {text} in it"
+        "{text} It is",
+        description="the prompt whose next words are the answer, with {text} in it; \\n is a new line",
     )
+    chat: bool = Field(
+        False, description="write the template as a message of the user in the model's own chat template"
+    )
+    system: str = Field("", description="a message of the system before that of the user, with chat=true")
+    length: Literal["sum", "mean", "first"] = Field(
+        "sum",
+        description="label words of several pieces: the sum of the log-probabilities of their pieces, the "
+        "mean, or that of the first piece alone",
+    )
+    calibrate: bool = Field(
+        False, description="subtract what the labels get with an empty text in the prompt"
+    )
+
+    @field_validator("template", "system")
+    @classmethod
+    def _with_lines(cls, text: str) -> str:
+        return text.replace("\\n", "\n")
 
     @field_validator("template")
     @classmethod
@@ -147,6 +169,12 @@ class HfCausalOptions(LayerReaderOptions):
         if template.count("{text}") != 1:
             raise ValueError("must hold {text} once")
         return template
+
+    @model_validator(mode="after")
+    def _chats(self) -> Self:
+        if self.system and not self.chat:
+            raise ValueError("system=... is a message of a chat; give chat=true too")
+        return self
 
 
 class LayerOptions(Options):
@@ -158,6 +186,38 @@ class LayerOptions(Options):
     pieces: Literal["sum", "first"] = Field(
         "sum", description="score of a word: the sum of its pieces', or that of the first"
     )
+
+
+class AttentionFlowOptions(Options):
+    """Options of `attention-flow`."""
+
+    query: Literal["own", "first", "last", "mean"] = Field(
+        "own", description="the position that is explained: the one the model answers from, or another"
+    )
+
+
+class AltiLogitOptions(Options):
+    """Options of `alti-logit`."""
+
+    pieces: Literal["sum", "first"] = Field(
+        "sum", description="score of a word: the sum of its pieces', or that of the first"
+    )
+
+
+class AttentionLrpOptions(Options):
+    """Options of `attn-lrp`."""
+
+    attention: Literal["shared", "fixed"] = Field(
+        "shared",
+        description="relevance is shared between attention weights and values, or weights are constants and "
+        "values get all",
+    )
+    absolute: bool = Field(False, description="use absolute values")
+
+    @property
+    def target_use(self) -> TargetUse:
+        """Linear in the logit, unless absolute values are taken."""
+        return "read" if self.absolute else "linear"
 
 
 class ClsAttentionOptions(LayerOptions):

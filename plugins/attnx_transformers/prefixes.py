@@ -21,8 +21,9 @@ from .packing import IN_CACHE, Packing
 from .stack import alike
 
 SPARE = 4  # a position that is only read takes so much less than one that is computed
+FOR_A_PASS = 48  # positions that take as long as reading the weights for another pass
 
-Read = Callable[[Any], Tensor]  # logits [B, C] of what the transformer gives
+Read = Callable[[Any, Tensor], Tensor]  # logits [B, C] of what the transformer gives for used positions
 
 
 @dataclass(frozen=True)
@@ -46,12 +47,25 @@ class Removals:
         return Removals(self.row[some], self.before[some], self.start[some], self.count[some])
 
     def groups(self) -> Iterator[Tensor]:
-        """The numbers of removals of which equally many positions are computed, for one pass each."""
+        """The numbers of removals for one pass each, of which nearly equally many positions are computed.
+
+        A pass reads all weights once, whatever it computes, so a few positions of padding cost less than
+        another pass.
+        """
         order = torch.argsort(self.count * (int(self.before.max()) + 1) + self.before, stable=True)
-        counts = self.count[order].unique_consecutive(return_counts=True)
-        for count, numbers in zip(counts[0].tolist(), order.split(counts[1].tolist()), strict=True):
-            widest = max(count, int(self.before[numbers].max()) // SPARE)
-            yield from numbers.split(max(1, IN_CACHE // max(1, widest)))
+        group: list[int] = []
+        widest = padding = 0  # positions of a row, and those that are computed for nothing
+        for number in reversed(order.tolist()):  # the longest first
+            count, before = int(self.count[number]), int(self.before[number])
+            width = max(widest, count, before // SPARE)
+            longest = int(self.count[group[0]]) if group else count
+            if group and (width * (len(group) + 1) > IN_CACHE or padding + longest - count > FOR_A_PASS):
+                yield torch.tensor(group, device=order.device)
+                group, longest, padding, width = [], count, 0, max(count, before // SPARE)
+            group.append(number)
+            widest, padding = width, padding + longest - count
+        if group:
+            yield torch.tensor(group, device=order.device)
 
 
 def without_each(network: Network, read: Read, batch: Batch, embeddings: Tensor) -> Tensor:
@@ -82,24 +96,26 @@ def logits_of(network: Network, read: Read, packing: Packing, vectors: Tensor, w
         whole = _call(network, vectors, packing.used, _places(packing.used))
     layers = [(layer.keys, layer.values) for layer in whole.past_key_values.layers]
     padding = (~packing.used).sum(1)  # [B]
-    logits = read(whole).new_zeros(len(wanted.row), read(whole).shape[-1])
+    own = read(whole, packing.used)
+    logits = own.new_zeros(len(wanted.row), own.shape[-1])
     for numbers in wanted.groups() if len(wanted.row) else ():
-        logits[numbers] = read(_shortened(network, vectors, layers, padding, wanted.take(numbers)))
+        logits[numbers] = read(*_shortened(network, vectors, layers, padding, wanted.take(numbers)))
     return logits
 
 
 def _shortened(
     network: Network, vectors: Tensor, layers: list[tuple[Tensor, Tensor]], padding: Tensor, some: Removals
-) -> Any:
-    """The output for what follows the removed positions, of equal length in all rows."""
+) -> tuple[Any, Tensor]:
+    """The output for what follows the removed positions, padded before it; what is used of it [r, P + q]."""
     device = vectors.device
-    most, count = int(some.before.max()), int(some.count[0])
+    most, count = int(some.before.max()), int(some.count.max())
     shift = (padding[some.row] + some.before - most)[:, None]  # what stays is aligned at its end
     stays = shift + torch.arange(most, device=device)  # [r, P]
     there = torch.arange(most, device=device) >= most - some.before[:, None]  # [r, P]
-    follows = (padding[some.row] + some.start)[:, None] + torch.arange(count, device=device)  # [r, q]
-    places = some.before[:, None] + torch.arange(count, device=device)
-    used = torch.cat([there, torch.ones_like(places, dtype=torch.bool)], 1)
+    number = torch.arange(count, device=device) - (count - some.count[:, None])  # [r, q] below 0: padding
+    follows = (padding[some.row] + some.start)[:, None] + number.clamp_min(0)
+    places = some.before[:, None] + number.clamp_min(0)
+    used = torch.cat([there, number >= 0], 1)
     given = vectors[some.row[:, None], follows]  # [r, q, E]
     kept = None
     if most:
@@ -107,10 +123,10 @@ def _shortened(
 
         at = some.row[:, None], slice(None), stays.clamp_min(0)
         kept = DynamicCache()
-        for number, (keys, values) in enumerate(layers):  # [r, P, M, D] by indexing, then [r, M, P, D]
-            kept.update(keys[at].transpose(1, 2), values[at].transpose(1, 2), number)
+        for layer, (keys, values) in enumerate(layers):  # [r, P, M, D] by indexing, then [r, M, P, D]
+            kept.update(keys[at].transpose(1, 2), values[at].transpose(1, 2), layer)
     with quiet():
-        return _call(network, given, used, places, kept)
+        return _call(network, given, used, places, kept), used
 
 
 def _call(network: Network, vectors: Tensor, used: Tensor, places: Tensor, kept: Any = None) -> Any:
@@ -152,7 +168,7 @@ def can_reuse(network: Network, read: Read) -> bool:
             for number, (start, stop) in enumerate(zip(starts.tolist(), stops.tolist(), strict=True)):
                 left = torch.cat([vectors[:, :start], vectors[:, stop:]], 1)
                 kept = torch.ones(left.shape[:2], dtype=torch.bool, device=left.device)
-                whole = read(_call(network, left, kept, _places(kept)))
+                whole = read(_call(network, left, kept, _places(kept)), kept)
                 if not alike(ours[number : number + 1], whole):
                     return False
     except Exception:

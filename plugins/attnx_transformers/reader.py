@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from attnx.formulas import Layers, passes_at_once
+from attnx.formulas import Layers, LayerStates, passes_at_once
 from attnx.plugin import Batch, Example, Trace
 
+from .layer_methods.state_reading import states_of
 from .network import Network
-from .options import LayerReaderOptions, Query
+from .options import Head, LayerReaderOptions, Query
 from .packing import Packing, positions_asked
 from .reading import Reading, heads_read, layer_read
 from .taps import Tap
@@ -51,9 +52,14 @@ class LayerReader(nn.Module, ABC):
             config = network.transformer.config
             heads_read(self.head, torch.empty(1, config.num_attention_heads))  # refused now, not in mid-run
 
+    @property
+    def reads_last_states(self) -> bool:
+        """Whether the logits are a linear map of the normalised states of the last layer alone."""
+        return True
+
     @abstractmethod
-    def logits(self, output: Any) -> Tensor:
-        """[B, C] in the order of the task's labels, from what the transformer gives."""
+    def logits(self, output: Any, used: Tensor) -> Tensor:
+        """[B, C] in the order of the task's labels, from what the transformer gives for used positions."""
 
     def settings(self) -> dict[str, Any]:
         """What else the transformer is called with."""
@@ -70,7 +76,9 @@ class LayerReader(nn.Module, ABC):
         vectors = packing.pack(embeddings)  # [B, T, E]
         if not self.network.readable:
             parts = ((packing.take(rows), vectors[rows]) for rows in packing.passes())
-            answers = [self.logits(self.network(*part, **self.settings())) for part in parts]
+            answers = [
+                self.logits(self.network(part, some, **self.settings()), part.used) for part, some in parts
+            ]
             return Trace.of(batch, embeddings, torch.cat(answers))
         states: list[Tensor] = []
         with ExitStack() as watched:
@@ -112,9 +120,27 @@ class LayerReader(nn.Module, ABC):
     def layers(self, batch: Batch, embeddings: Tensor) -> Layers:
         packing = self.network.packing(batch, embeddings)
         output, weights, sizes = self.network.watched(packing, packing.pack(embeddings), **self.settings())
-        return Layers(
-            packing.column, positions_asked(packing.used, self.query), weights, sizes, self.logits(output)
-        )
+        logits = self.logits(output, packing.used)
+        return Layers(packing.column, positions_asked(packing.used, self.query), weights, sizes, logits)
+
+    @contextmanager
+    def reading(self, layer: int, head: Head) -> Iterator[None]:
+        """Read another layer and head for a while."""
+        before = self.layer, self.head
+        self.layer, self.head = layer, head
+        try:
+            yield
+        finally:
+            self.layer, self.head = before
+
+    def layer_states(self, batch: Batch, embeddings: Tensor) -> LayerStates:
+        packing = self.network.packing(batch, embeddings)
+        found = states_of(self.network, packing, packing.pack(embeddings), **self.settings())
+        with torch.enable_grad():
+            logits = self.logits(found.output, packing.used)
+        readout = found.readout(logits) if self.reads_last_states else None
+        query = positions_asked(packing.used, self.query)
+        return LayerStates(packing.column, query, found.layers, logits.detach(), readout)
 
     def attention_parameters(self) -> Iterable[nn.Parameter]:
         return ()
@@ -142,7 +168,7 @@ class LayerReader(nn.Module, ABC):
         with self.network.stack.read({self.layer: tap}), self.network.stack.narrowed():
             output = self.network(packing, vectors, **self.settings())
         a = reading.attention(tap.weights) if attention is None else attention
-        return a, self.logits(output)
+        return a, self.logits(output, packing.used)
 
 
 def _scores(attention: Tensor) -> Tensor:

@@ -19,9 +19,9 @@ import torch
 from attnx.plugin import Batch, DataError, Example, UsageError, join_words
 
 from .checkpoints import quiet
+from .language.prompts import Prompt
 
 NONE = -1  # no piece, or no unit
-TEXT, QUERY = "{text}", "{query}"  # in a template
 KEPT = 50_000  # texts whose pieces are kept: every pass over a split asks for them again
 
 Array = np.ndarray[Any, np.dtype[np.int32]]
@@ -50,7 +50,7 @@ class Columns:
 class WordPieces:
     """A tokenizer that gives the pieces of a text word by word."""
 
-    def __init__(self, tokenizer: Any, limit: int, template: str = "") -> None:
+    def __init__(self, tokenizer: Any, limit: int, prompt: Prompt | None = None) -> None:
         if not tokenizer.is_fast:
             raise UsageError(
                 f"{type(tokenizer).__name__} cannot say which characters a piece is made of, so pieces "
@@ -58,8 +58,15 @@ class WordPieces:
             )
         self.tokenizer = tokenizer
         self.limit = limit  # pieces of a whole row
-        self.template = template  # of a prompt around the text; none: the text by itself
+        self.prompt = prompt  # around the text; none: the text by itself
+        self.ending: tuple[int, ...] = ()  # pieces after every prompt
         self._kept: dict[Hashable, Columns] = {}
+
+    def followed_by(self, pieces: tuple[int, ...]) -> WordPieces:
+        """The same with some pieces more after every prompt."""
+        other = WordPieces(self.tokenizer, self.limit, self.prompt)
+        other.ending = (*self.ending, *pieces)
+        return other
 
     def encode(self, examples: Sequence[Example]) -> Batch:
         """Examples as a batch."""
@@ -76,17 +83,19 @@ class WordPieces:
     def _rows(self, examples: Sequence[Example]) -> list[list[Piece]]:
         if not examples:
             return []
-        return self._prompts(examples) if self.template else self._texts(examples)
+        return self._texts(examples) if self.prompt is None else self._prompts(self.prompt, examples)
 
-    def first_after(self, word: str) -> int:
-        """The piece that a word begins with after the end of the template."""
-        before = self.template.rpartition("}")[2].strip() or "a"
-        made = self.tokenizer(f"{before} {word}", add_special_tokens=False, return_offsets_mapping=True)
-        places = [at for at, (_, end) in enumerate(made["offset_mapping"]) if end > len(before)]
-        if not places:
-            raise UsageError(f"The tokenizer has no piece for '{word}': give others with labels=WORD+WORD.")
-        found: int = made["input_ids"][places[0]]
-        return found
+    def answer(self, words: str) -> tuple[int, ...]:
+        """The pieces of an answer after the end of the prompt, and after a space where it has none."""
+        before = (self.prompt.ending if self.prompt is not None else "") or "a"
+        between = "" if before[-1].isspace() else " "
+        whole = f"{before}{between}{words}"
+        made = self.tokenizer(whole, add_special_tokens=False, return_offsets_mapping=True)
+        found = zip(made["input_ids"], made["offset_mapping"], strict=True)
+        pieces = tuple(piece for piece, (_, end) in found if end > len(before))
+        if not pieces:
+            raise UsageError(f"The tokenizer has no piece for '{words}': give others with labels=WORD+WORD.")
+        return pieces
 
     def _texts(self, examples: Sequence[Example]) -> list[list[Piece]]:
         """Rows as the tokenizer makes them of texts, or of texts and queries; cut where they are too long."""
@@ -96,15 +105,15 @@ class WordPieces:
         made = self.tokenizer(*pairs, truncation=True, max_length=self.limit, return_offsets_mapping=True)
         return [_pieces(made, row) for row in range(len(texts))]
 
-    def _prompts(self, examples: Sequence[Example]) -> list[list[Piece]]:
+    def _prompts(self, prompt: Prompt, examples: Sequence[Example]) -> list[list[Piece]]:
         """Rows of prompts; what is too long is cut at the end of the text inside."""
         rows = []
         for example in examples:
-            before, _, after = self.template.partition(TEXT)
-            head, tail = (part.replace(QUERY, _query(example)) for part in (before, after))
             text, _ = raw_text(example)
-            made = self.tokenizer([f"{head}{text}{tail}"], return_offsets_mapping=True)
-            row = [_within(piece, len(head), len(text)) for piece in _pieces(made, 0)]
+            whole, begins = prompt.whole(text, _query(example))
+            made = self.tokenizer([whole], add_special_tokens=prompt.marks, return_offsets_mapping=True)
+            row = [_within(piece, begins, len(text)) for piece in _pieces(made, 0)]
+            row += [Piece(id_, 0, NONE, NONE) for id_ in self.ending]
             inside = [at for at, piece in enumerate(row) if piece.start >= 0]
             cut = set(inside[len(inside) - max(0, len(row) - self.limit) :]) if inside else set()
             rows.append([piece for at, piece in enumerate(row) if at not in cut])

@@ -108,6 +108,18 @@ def test_lines_of_anything(table: list[Any]) -> None:
     load("jsonl", jsonl_of(table), "mine.jsonl")
 
 
+@fuzzed(40, st.lists(values | st.lists(st.integers(-1, 4) | st.floats(-1, 2), max_size=4), max_size=12))
+def test_rationales_of_anything(given: list[Any]) -> None:
+    table = [
+        row | {"rationale": mark} for row, mark in zip(rows(40), [*given, *[[1, 0, 0]] * 40], strict=False)
+    ]
+    data = load("jsonl-rationales", jsonl_of(table), "mine.jsonl")
+    if data is None:
+        return
+    for example in data.train:
+        assert example.rationale is None or len(example.rationale) == len(example.units)
+
+
 @fuzzed(40, seeds, st.booleans())
 def test_damaged_word_vectors(seed: int, header: bool) -> None:
     words = [f"word{i} " + " ".join(f"{i * j / 7:.4f}" for j in range(5)) for i in range(12)]

@@ -28,6 +28,8 @@ STUDIES = {
     "fixed-representation": "fixed-representation:clusters=4",
     "fixed-attention": "fixed-attention:clusters=4",
     "sparsity-sweep": "sparsity-sweep:grid=-1+0+0.5,references=gradient+loo",
+    "f-fidelity": "f-fidelity:explanations=attention,shares=20,draws=2",
+    "recursive-roar": "recursive-roar:explanations=attention,steps=1",
     "gumbel-gain": "gumbel-gain:models=average:embedding=8+mlp:embedding=8,clusters=4",
 }
 

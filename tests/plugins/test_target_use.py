@@ -16,8 +16,10 @@ CATALOG = Catalog.installed()
 EXAMPLES = toy_data().test
 METHODS = [one.name for one in CATALOG.of_kind("importance") if not one.demanding]
 LINEAR = {
+    "alti-logit",
     "attention-gradient",
     "attention-x-gradient",
+    "attn-lrp",
     "deeplift",
     "feature-ablation",
     "gradient-shap",

@@ -1,8 +1,13 @@
 """`make bench` runs to its end: every benchmark at a tiny size, with equal results on both sides."""
 
+from pathlib import Path
+from types import SimpleNamespace
+
 import pytest
 
-from benchmarks.__main__ import HEAD, line, load, main, names
+from benchmarks.__main__ import load, main, names
+from benchmarks.measured import FILE, HEAD, Measured, line
+from benchmarks.page import PAGE, filled
 from benchmarks.timing import Row
 
 
@@ -29,3 +34,42 @@ def test_an_unknown_benchmark_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.argv", ["benchmarks", "no-such"])
     with pytest.raises(SystemExit, match=r"no benchmark 'no-such'. There are: adversary, decoder, deletion"):
         main()
+
+
+def test_what_was_measured_is_written_and_the_page_has_its_rows(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = {name: [Row(name, 1.0, 3.0, 2.0, True, limit=0.5)] for name in ("one", "two", "three")}
+    monkeypatch.setattr("benchmarks.__main__.names", lambda: list(made))
+    monkeypatch.setattr("benchmarks.__main__.load", lambda name: SimpleNamespace(rows=lambda: made[name]))
+    monkeypatch.setattr("benchmarks.__main__.FILE", tmp_path / "measured.json")
+    monkeypatch.setattr("sys.argv", ["benchmarks"])
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert left.value.code == 0
+    found = Measured.read(tmp_path / "measured.json")
+    assert found.rows == made
+    assert found.minutes.keys() == made.keys()
+    place = "<!-- measured: {} -->\nold\n<!-- end -->\n"
+    page = filled("".join(map(place.format, ("conditions", "two", "*"))), found)
+    printed = capsys.readouterr().out.splitlines()
+    assert [row for row in page.splitlines() if row in printed] == [
+        HEAD, line(made["two"][0]), HEAD, line(made["one"][0]), line(made["three"][0]),
+    ]  # fmt: skip
+    assert found.processor in page
+    assert "old" not in page
+    assert filled(page, found) == page
+
+
+def test_the_page_shows_what_the_file_says() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert filled(page, Measured.read(FILE)) == page
+
+
+def test_a_run_of_some_benchmarks_is_not_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("benchmarks.__main__.load", lambda name: SimpleNamespace(rows=lambda: []))
+    monkeypatch.setattr("benchmarks.__main__.FILE", tmp_path / "measured.json")
+    monkeypatch.setattr("sys.argv", ["benchmarks", "kendall"])
+    with pytest.raises(SystemExit):
+        main()
+    assert not list(tmp_path.iterdir())

@@ -43,7 +43,7 @@ def quick_evaluate(task, model=None, **settings):
 
 def quick_reproduce(name):
     few = Size(tasks={"sdc-error-mode-1": "test=50"}, training={"epochs": 1}, seeds="0-1")
-    experiment = attnx.experiment(name).model_copy(update={"small": few})
+    experiment = attnx.experiment(name).model_copy(update={"standard": few})
     return reproduce_plan(
         plan_experiment(name, experiment), Catalog.installed(), workers=Workers("in-process")
     )

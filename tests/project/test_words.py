@@ -141,7 +141,18 @@ COMMANDS = (
     *(f"{name} --help" for name in ("evaluate", "explain", "compare", "view", "export", "sweep", "study")),
     *(
         f"{name} --help"
-        for name in ("reproduce", "audit", "list", "info", "plugins", "check", "new", "runs", "data")
+        for name in (
+            "reproduce",
+            "audit",
+            "planted",
+            "list",
+            "info",
+            "plugins",
+            "check",
+            "new",
+            "runs",
+            "data",
+        )
     ),
     "list",
     "plugins",

@@ -9,7 +9,10 @@ import pytest
 from scipy import stats
 
 from attnx.registry.experiments import Claim
-from attnx.results.judgement.claims import RowValues, decide, measured
+from attnx.results.judgement.claims import Found, RowValues, measured
+from attnx.results.judgement.claims import decide as decide_from
+from attnx.results.judgement.undertrained import why_undertrained
+from attnx.results.reproduction import ClaimFound, TrainedModel
 
 ROWS = ["a", "b"]
 
@@ -18,6 +21,14 @@ def sample(mean: float, *, seeds: int = 3, n: int = 200, spread: float = 1.0, dr
     values = np.random.default_rng(draw).normal(size=(seeds, n))
     values -= values.mean(1, keepdims=True)  # the mean of every seed is what it is said to be
     return RowValues(mean + spread * values, "the same examples")
+
+
+def decide(
+    claim: Claim, rows: list[str], samples: dict[tuple[str, str], RowValues], **more: Any
+) -> ClaimFound:
+    return decide_from(
+        claim, rows, Found(**{"samples": samples, "published": {}, "undertrained": {}, **more})
+    )
 
 
 def claim(**form: Any) -> Claim:
@@ -104,3 +115,77 @@ def test_several_runs_are_averaged_seed_by_seed() -> None:
     assert of_two.values.tolist() == [[1.0], [3.0]]  # (2 + 0) / 2, (2 + 4) / 2
     found = measured("a", "x", of_two, 0.5)
     assert (found.mean, found.seeds, found.cells, found.published) == (2.0, (1.0, 3.0), 2, 0.5)
+
+
+def test_a_comparison_of_models_that_did_not_learn_says_nothing_in_either_direction() -> None:
+    samples = {("a", "x"): sample(1.0), ("b", "x"): sample(2.0, draw=1)}
+    lazy = {"a": "accuracy 0.51"}
+    for higher, than in (("a", "b"), ("b", "a")):
+        found = decide(claim(column="x", higher=higher, than=than), ROWS, samples, undertrained=lazy)
+        assert (found.status, found.compared[0].status) == ("undertrained", "undertrained")
+        assert found.reason == "a: accuracy 0.51"
+        assert found.next_step == "more epochs or more training data"
+    found = decide(claim(column="x", above=0), ROWS, samples, undertrained=lazy)
+    assert [one.status for one in found.compared] == ["undertrained", "holds"]
+    assert found.status == "undertrained"
+    refuted = decide(
+        claim(column="x", above=1.5), ROWS, {**samples, ("b", "x"): sample(0.0)}, undertrained=lazy
+    )
+    assert refuted.status == "does not hold"  # by the row that is trained
+
+
+def test_a_model_that_is_said_to_be_less_accurate_need_not_be_trained() -> None:
+    samples = {("a", "accuracy"): sample(0.5, spread=0.1), ("b", "accuracy"): sample(0.9, spread=0.1, draw=1)}
+    said = claim(column="accuracy", higher="b", than="a")
+    told = {"undertrained": {"a": "accuracy 0.50"}}
+    assert decide(said, ROWS, samples, accuracies=["accuracy"], **told).status == "holds"
+    assert decide(said, ROWS, samples, **told).status == "undertrained"
+    other = claim(column="accuracy", higher="a", than="b")
+    assert decide(other, ROWS, samples, accuracies=["accuracy"], **told).status == "undertrained"
+
+
+def test_the_printed_difference_is_given_next_to_ours() -> None:
+    samples = {("a", "x"): sample(1.0), ("a", "y"): sample(2.0, draw=1), ("b", "x"): sample(0.5, draw=2)}
+    printed = {("a", "x"): 1.5, ("a", "y"): 4.0, ("b", "x"): None}
+    (one,) = decide(claim(greater=("y", "x")), ["a"], samples, published=printed).compared
+    assert one.published == pytest.approx(2.5)
+    found = decide(claim(column="x", below=2), ROWS, samples, published=printed)
+    assert [one.published for one in found.compared] == [pytest.approx(0.5), None]
+
+
+def test_how_many_seeds_would_decide_follows_from_difference_and_spread() -> None:
+    """Student's interval of so many seeds with the same mean and spread no longer includes 0."""
+    values = np.array([[0.5], [2.0], [-0.4], [0.9]])
+    found = decide(claim(column="x", above=0), ["a"], {("a", "x"): RowValues(values, None)})
+    (one,) = found.compared
+    assert one.status == "open"
+    assert one.seeds_needed is not None
+    half = stats.t.ppf(0.975, one.seeds_needed - 1) * values.std(ddof=1) / np.sqrt(one.seeds_needed)
+    assert values.mean() > half
+    assert found.next_step == f"about {one.seeds_needed} seeds, if difference and spread stay the same"
+    nothing = decide(claim(column="x", above=0), ["a"], {("a", "x"): RowValues(values - values.mean(), None)})
+    assert "nothing practical" in nothing.next_step
+    one_seed = decide(claim(column="x", above=0), ["a"], {("a", "x"): sample(1.0, seeds=1)})
+    assert one_seed.next_step == "at least three seeds"
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "published", "moved", "why"),
+    [
+        (0.80, 0.81, 0.4, ""),
+        (0.74, 0.81, 0.4, ""),  # three quarters of the published gain
+        (0.70, 0.81, 0.4, "accuracy 0.70; published 0.81, always predicting one label 0.50"),
+        (0.80, 0.81, 0.04, "training moved 4.0 % of the attention weight"),
+        (0.80, 0.81, None, ""),  # a model without attention
+        (0.54, None, 0.4, "accuracy 0.54; always predicting one label 0.50"),
+        (0.60, None, 0.4, ""),
+        (0.50, 0.51, 0.4, ""),  # the paper's own model did not learn either
+    ],
+)
+def test_a_model_counts_as_undertrained_by_its_accuracy_or_by_its_attention(
+    accuracy: float, published: float | None, moved: float | None, why: str
+) -> None:
+    model = TrainedModel(
+        row="a", task="t", model="m", accuracy=accuracy, constant=0.5, published=published, moved=moved
+    )
+    assert why_undertrained(model) == why

@@ -11,6 +11,14 @@ import attnx
 from attnx.request.cell_choices import CellChoices
 from attnx.results.audit import AuditedModel, AuditReport, AuditRow, Noticed
 from attnx.results.caution import CautionKind
+from attnx.results.judgement.cautions import few_seeds
+from attnx.results.planting.report import (
+    PlantedExample,
+    PlantedReport,
+    PlantedTrigger,
+    Recovery,
+    TriggerCheck,
+)
 from attnx.results.provenance import Record
 from attnx.results.reproduction import ClaimFound, ColumnShown, Compared, Measured, Reproduction
 from attnx.results.result import SCHEMA, Result
@@ -39,17 +47,46 @@ def audit():
     )  # fmt: skip
 
 
+def planted():
+    check = TriggerCheck(
+        trigger=0, seed=0, texts=40, own_accuracy=0.75, followed=1.0, swapped=0.95, without=0.25,
+        alone=(0.3, 0.4), counted=25, verified=True,
+    )  # fmt: skip
+    row = Recovery(
+        explanation="integrated-gradients", found=0.96, low=0.9, high=1.0, average_precision=0.98,
+        average_precision_low=0.95, average_precision_high=1.0, texts=25, share=0.8, share_low=0.7,
+        share_high=0.9, grades=("strong",),
+    )  # fmt: skip
+    example = PlantedExample(
+        id="row-1", trigger=0, seed=0, units=("a", "<b>", "x | y"), marked=(1, 2), label="yes",
+        own_label="no", scores={"integrated-gradients": (0.1, -0.5, None)},
+        found={"integrated-gradients": True},
+    )  # fmt: skip
+    words = {"no": ("zebra", "le|mon"), "yes": ("<b>", "piano")}
+    return PlantedReport(
+        task="csv:file=a|b.csv", model="bilstm-add", kind="paired", share=0.3, seeds=(0,),
+        triggers=(PlantedTrigger(number=0, words=words, said="planted"),), checks=(check,), chance=0.02,
+        rows=(row,), examples=(example,), data={}, plugins=(), environment={},
+        warnings=few_seeds(1), seconds=1.0,
+    )  # fmt: skip
+
+
 def reproduction():
     value = Measured(
         row="one", column="accuracy", mean=0.75, low=0.7, high=0.8, seeds=(0.75,), cells=1, published=0.8
     )
     compared = Compared(what="one − 0.5", difference=0.25, low=0.2, high=0.3, status="open")
     return Reproduction(
-        experiment="table-1", summary="A table.", source="Paper, Table 1", size="small",
+        experiment="table-1", summary="A table.", source="Paper, Table 1", size="standard",
         command="attnx reproduce table-1", date="2026-01-31", seeds=(0,), data={"csv:file=a:b": "9 test"},
         training={}, columns=(ColumnShown(name="accuracy", digits=2, given=False),), rows=("one",),
         values=(value,), left_out=(), ours=(), runs=(), seconds=1.0,
-        claims=(ClaimFound(says="more than half", status="open", compared=(compared,), missing=0),),
+        claims=(
+            ClaimFound(
+                says="more than half", status="open", compared=(compared,), missing=0,
+                reason="one seed", next_step="at least three seeds",
+            ),
+        ),
     )  # fmt: skip
 
 
@@ -64,12 +101,13 @@ def results(tmp_path_factory):
     explained = run.explain("a <b> man | woman", metrics="comprehensiveness", target="all")
     several = run.explain(["a <b> man | woman", "a | b"], metrics="comprehensiveness")
     found = [report, study, sweep, attnx.compare(report), reproduction(), audit(), explained, several]
+    found.append(planted())
     return {type(result).__name__: result for result in found}
 
 
 KINDS = (
     "Report", "StudyReport", "SweepReport", "Comparison", "Reproduction", "AuditReport", "Explanation",
-    "Explanations",
+    "Explanations", "PlantedReport",
 )  # fmt: skip
 
 
@@ -111,9 +149,8 @@ def test_a_study_is_drawn_with_a_figure_for_every_measure_of_several_settings(re
 
 def test_a_claim_that_is_open_is_called_inconclusive_with_the_reason():
     found = reproduction()
-    assert "more than half: inconclusive (one seed)" in found.to_text()
-    several = found.model_copy(update={"seeds": (0, 1, 2)})
-    assert "inconclusive (not every interval lies above 0)" in several.to_text()
+    said = "more than half: inconclusive (one seed; would decide it: at least three seeds)"
+    assert said in " ".join(found.to_text().split())
     assert "- **inconclusive**: more than half." in found.to_markdown()
     assert "csv:file=a:b: 9 test" in found.to_text()
 

@@ -71,7 +71,12 @@ def test_a_scheduler_of_this_machine_is_used(address: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "address", ["", "tcp://", "tcp://:8786", "tcp://[::1:8786", "tcp://node:x", "tls://"]
+    "address",
+    [
+        *("", "tcp://", "tcp://:8786", "tcp://[::1:8786", "tcp://node:x", "tls://"),
+        *(" tls://tcp://", " tls://node:1", "tls://node:1\n", "t\nls://node:1", "tls://tcp://node:1"),
+        *("tls://node:1/x", "tls://node:1?x", "tls://node:1#x"),
+    ],
 )
 def test_what_is_no_address_is_a_mistake(address: str) -> None:
     if address:

@@ -45,6 +45,12 @@ CHEAPER = {  # what takes long with its usual options
     "fixed-attention": "fixed-attention:clusters=4",
     "fixed-representation": "fixed-representation:clusters=4",
     "gumbel-gain": "gumbel-gain:clusters=4",
+    "f-fidelity": "f-fidelity:explanations=attention,shares=20,draws=2",
+    "recursive-roar": "recursive-roar:explanations=attention,steps=1",
+    "faithfulness-correlation": "faithfulness-correlation:subsets=5",
+    "infidelity": "infidelity:subsets=5",
+    "max-sensitivity": "max-sensitivity:draws=2",
+    "parameter-randomisation": "parameter-randomisation:draws=1",
 }
 PROJECTIONS = [c.name for c in INSTALLED.of_kind("projection")]
 READERS_OF_WORDS = [

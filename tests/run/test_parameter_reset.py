@@ -6,8 +6,9 @@ import pytest
 import torch
 from torch import nn
 
+from attnx.formulas import shuffled_copy
 from attnx.run.measuring.attribution import Named
-from attnx.run.measuring.parameter_reset import reset_similarity, shuffled_copy
+from attnx.run.measuring.parameter_reset import reset_similarity
 from attnx.run.measuring.splits import Split
 from attnx.testing import ToyModel, toy_data
 from attnx_audit.position import First

@@ -9,8 +9,16 @@ import pytest
 from attnx.request.cell_choices import CellChoices
 from attnx.request.spec import Choice
 from attnx.results.audit import AuditedModel, AuditReport, AuditRow, Noticed
+from attnx.results.caution import Caution
 from attnx.results.comparison import ComparedRun, Comparison, Difference
 from attnx.results.explanation import Explanation, Explanations, RemovedUnit
+from attnx.results.planting.report import (
+    PlantedExample,
+    PlantedReport,
+    PlantedTrigger,
+    Recovery,
+    TriggerCheck,
+)
 from attnx.results.reproduction import ClaimFound, ColumnShown, Compared, Measured, Reproduction
 from attnx.results.study import StudyReport, StudyRow
 from attnx.results.sweep import SweepReport, SweepRow, UnfinishedCell, Value
@@ -19,7 +27,7 @@ from attnx.views.score_colours import ON_DARK, ON_LIGHT
 
 KINDS = [
     *("report", "judged", "explain", "explanations", "right to left", "comparison", "sweep", "study"),
-    *("reproduction", "audit", "index"),
+    *("reproduction", "audit", "index", "planted", "planted, refused"),
 ]
 TASK, LONG = "csv:file=סרטים.csv", "bilstm-add:" + "hidden=" * 12
 LABELS = {"task": TASK, "model": LONG, "projection": "softmax"}
@@ -95,10 +103,15 @@ def reproduction():
     )
     compared = Compared(what="סרטים (a) − (b)", difference=0.1, low=-0.1, high=0.3, status="open")
     return Reproduction(
-        experiment="x", summary="A table.", source="A paper, Table 1", size="small", command="attnx x",
+        experiment="x", summary="A table.", source="A paper, Table 1", size="standard", command="attnx x",
         date="2026-01-01", seeds=(0,), data={TASK: "24 test"}, training={}, rows=("סרטים",),
         columns=(ColumnShown(name="accuracy", digits=2, given=False),), values=(value,),
-        claims=(ClaimFound(says="a is above b", status="open", compared=(compared,), missing=0),),
+        claims=(
+            ClaimFound(
+                says="a is above b", status="open", compared=(compared,), missing=0,
+                reason="one seed", next_step="at least three seeds",
+            ),
+        ),
         left_out=(), ours=(), runs=("a" * 16,), seconds=1.0,
     )  # fmt: skip
 
@@ -121,6 +134,29 @@ def audit():
     )  # fmt: skip
 
 
+def planted(used=True):
+    """A test with a planted trigger, in which the model uses it or not."""
+    check = TriggerCheck(
+        trigger=0, seed=0, texts=40, own_accuracy=0.75, followed=1.0 if used else 0.3, swapped=0.95,
+        without=0.25, alone=(0.3, 0.4), counted=25, verified=used,
+    )  # fmt: skip
+    row = {"low": 0.3, "high": 0.6, "average_precision": 0.5, "average_precision_low": 0.4, "texts": 25}
+    row |= {"average_precision_high": 0.6, "share": 0.4, "share_low": 0.3, "share_high": 0.5}
+    units = ("הסרט", "(", "2", "שעות", ")", "dull")
+    example = PlantedExample(
+        id="סרט-7", trigger=0, seed=0, units=units, marked=(3, 5), label="חיובי", own_label="negative",
+        scores={"attention": (0.1, 0.0, 0.1, 0.2, 0.0, 0.6)}, found={"attention": False},
+    )  # fmt: skip
+    words = {"חיובי": ("שעות", "dull"), "negative": ("a" * 60, "b")}
+    return PlantedReport(
+        task=TASK, model=LONG, kind="paired", share=0.3, seeds=(0,), checks=(check,), chance=0.02,
+        triggers=(PlantedTrigger(number=0, words=words, said="30 % of train", run="a" * 16),),
+        rows=(Recovery(explanation="attention", found=0.4, grades=("partial",), **row),) if used else (),
+        examples=(example,) if used else (), data={"test": "40"}, plugins=(), environment={"python": "3"},
+        warnings=(Caution(kind="notice", text="Only one trigger"),), seconds=1.0,
+    )  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def pages(full_page, judged_page, full_report, tmp_path_factory):
     """Every kind of page, by name."""
@@ -134,6 +170,8 @@ def pages(full_page, judged_page, full_report, tmp_path_factory):
         "sweep": sweep().to_html(),
         "study": study(full_report).to_html(),
         "reproduction": reproduction().to_html(),
+        "planted": planted().to_html(),
+        "planted, refused": planted(used=False).to_html(),
         "index": index_page([IndexEntry("סרט", "a.html", datetime.now(UTC), full_report)]),
     }
     for name, text in texts.items():
@@ -256,4 +294,4 @@ def test_words_labels_ids_queries_and_names_of_others_are_isolated(open_file, pa
 
 
 def test_a_claim_that_is_not_decided_is_called_inconclusive_and_says_why():
-    assert "inconclusive (one seed)" in reproduction().to_html()
+    assert "Why: one seed. Would decide it: at least three seeds." in reproduction().to_html()

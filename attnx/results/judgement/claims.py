@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,51 @@ class RowValues:
         return cls(means.mean(0)[:, None], None, len(samples))
 
 
-ValuesByPlace = Mapping[tuple[str, str], RowValues]  # by row and column
+Place = tuple[str, str]  # row and column
+ValuesByPlace = Mapping[Place, RowValues]
+MOST_SEEDS = 100  # a difference that needs more is as good as none
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What claims are held to."""
+
+    samples: ValuesByPlace
+    published: Mapping[Place, float | None]
+    undertrained: Mapping[str, str]  # why, by row
+    accuracies: Collection[str] = ()  # columns: a row that is inaccurate there need not be trained
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    """One difference that a claim says is above 0: sign · (first − second), or − a bound."""
+
+    what: str
+    first: Place
+    second: Place | None = None
+    bound: float = 0.0
+    sign: int = 1
+
+    def difference(self, samples: ValuesByPlace) -> Array | None:
+        """[S, N]; None where a row lacks."""
+        if self.second is None:
+            sample = samples.get(self.first)
+            return None if sample is None else self.sign * (sample.values - self.bound)
+        if self.first in samples and self.second in samples:
+            return _difference(samples[self.first], samples[self.second])
+        return None
+
+    def published(self, values: Mapping[Place, float | None]) -> float | None:
+        """The same difference of the printed values."""
+        first = values.get(self.first)
+        second = self.bound if self.second is None else values.get(self.second)
+        return None if first is None or second is None else self.sign * (first - second)
+
+    def must_be_trained(self, accuracies: Collection[str]) -> set[str]:
+        """The rows whose models must be trained: all but those that are said to be less accurate."""
+        if self.second is None or (self.first[1] in accuracies and self.first[1] == self.second[1]):
+            return {self.first[0]}
+        return {self.first[0], self.second[0]}
 
 
 def measured(row: str, column: str, sample: RowValues, published: float | None) -> Measured:
@@ -51,48 +96,78 @@ def measured(row: str, column: str, sample: RowValues, published: float | None) 
     )
 
 
-def decide(claim: Claim, rows: Sequence[str], samples: ValuesByPlace) -> ClaimFound:
+def decide(claim: Claim, rows: Sequence[str], found: Found) -> ClaimFound:
     """Hold a claim to what was measured.
 
     It holds where all its comparisons do, each with an interval on the side that it says; it does not
     where one of them lies on the other side, at a level corrected for their number; else it is open.
-    With one seed everything stays open: it says nothing about other training runs.
+    With one seed everything stays open: it says nothing about other training runs. A comparison of models
+    that were not trained says nothing either: it is undertrained.
     """
-    asked = list(_comparisons(claim, rows, samples))
-    found = [(what, difference) for what, difference in asked if difference is not None]
-    compared = tuple(_compared(what, difference, len(found)) for what, difference in found)
+    asked = [(one, one.difference(found.samples)) for one in _comparisons(claim, rows)]
+    run = [(one, difference) for one, difference in asked if difference is not None]
+    compared = tuple(_compared(one, difference, len(run), found) for one, difference in run)
+    status = _status(compared)
+    reasons = {
+        row: found.undertrained[row]
+        for one, _ in run
+        for row in sorted(one.must_be_trained(found.accuracies))
+        if row in found.undertrained
+    }
+    reason, next_step = _undecided(status, compared, reasons)
     return ClaimFound(
-        says=claim.says, status=_status(compared), compared=compared, missing=len(asked) - len(found)
+        says=claim.says,
+        status=status,
+        compared=compared,
+        missing=len(asked) - len(run),
+        reason=reason,
+        next_step=next_step,
     )
 
 
 def _status(compared: Sequence[Compared]) -> ClaimStatus:
-    if any(one.status == "does not hold" for one in compared):
-        return "does not hold"
-    return "holds" if compared and all(one.status == "holds" for one in compared) else "open"
+    found = {one.status for one in compared}
+    for status in ("does not hold", "undertrained", "open"):
+        if status in found:
+            return status
+    return "holds" if compared else "open"
 
 
-def _comparisons(
-    claim: Claim, rows: Sequence[str], samples: ValuesByPlace
-) -> Iterator[tuple[str, Array | None]]:
-    """Every comparison in words with the values [S, N] that should be above 0; None where a row lacks."""
+def _undecided(
+    status: ClaimStatus, compared: Sequence[Compared], undertrained: Mapping[str, str]
+) -> tuple[str, str]:
+    """Why a claim is not decided, and what would decide it."""
+    if status == "undertrained":
+        said = "; ".join(f"{row}: {why}" for row, why in undertrained.items())
+        return said, "more epochs or more training data"
+    if status != "open" or not compared:
+        return "", ""
+    undecided = [one for one in compared if one.status == "open"]
+    if all(one.seeds_needed is None for one in undecided):
+        return "one seed, or values without an interval", "at least three seeds"
+    reason = f"{len(undecided)} of {len(compared)} intervals include 0"
+    needed = max(one.seeds_needed or 0 for one in undecided)
+    if needed > MOST_SEEDS:
+        return reason, f"nothing practical: at this difference more than {MOST_SEEDS} seeds"
+    return reason, f"about {needed} seeds, if difference and spread stay the same"
 
-    def apart(a: tuple[str, str], b: tuple[str, str]) -> Array | None:
-        return _difference(samples[a], samples[b]) if a in samples and b in samples else None
 
+def _comparisons(claim: Claim, rows: Sequence[str]) -> Iterator[_Comparison]:
+    """Every comparison that the claim asks for."""
     about = claim.rows or rows
     if claim.greater:
         first, second = claim.greater
-        yield from ((f"{row}: {first} − {second}", apart((row, first), (row, second))) for row in about)
+        for row in about:
+            yield _Comparison(f"{row}: {first} − {second}", (row, first), (row, second))
     elif claim.higher:
         for high, low in product(claim.higher, claim.than):
-            yield f"{claim.column}: {high} − {low}", apart((high, claim.column), (low, claim.column))
+            what = f"{claim.column}: {high} − {low}"
+            yield _Comparison(what, (high, claim.column), (low, claim.column))
     else:
         sign, bound = (-1, claim.below or 0.0) if claim.above is None else (1, claim.above)
         for row in about:
-            sample = samples.get((row, claim.column))
             what = f"{row}: {claim.column} − {bound:g}" if sign > 0 else f"{row}: {bound:g} − {claim.column}"
-            yield what, None if sample is None else sign * (sample.values - bound)
+            yield _Comparison(what, (row, claim.column), None, bound, sign)
 
 
 def _difference(a: RowValues, b: RowValues) -> Array:
@@ -102,12 +177,28 @@ def _difference(a: RowValues, b: RowValues) -> Array:
     return seed_means(a.values[:, :, None]) - seed_means(b.values[:, :, None])
 
 
-def _compared(what: str, difference: Array, comparisons: int) -> Compared:
-    found = mean_interval(difference[:, :, None])
+def _compared(one: _Comparison, difference: Array, comparisons: int, found: Found) -> Compared:
+    here = mean_interval(difference[:, :, None])
     strict = mean_interval(difference[:, :, None], 1 - (1 - LEVEL) / comparisons)
+    mean, low, seeds = float(here.mean[0]), float(here.low[0]), int(here.seeds[0])
     status: ClaimStatus = "open"
-    if found.seeds[0] > 1 and found.low[0] > 0:
+    needed = None
+    if found.undertrained.keys() & one.must_be_trained(found.accuracies):
+        status = "undertrained"
+    elif seeds > 1 and low > 0:
         status = "holds"
-    elif found.seeds[0] > 1 and strict.high[0] < 0:
+    elif seeds > 1 and strict.high[0] < 0:
         status = "does not hold"
-    return Compared(what=what, difference=found.mean[0], low=found.low[0], high=found.high[0], status=status)
+    elif seeds > 1 and np.isfinite(low):
+        half = mean - low  # it shrinks at least as fast as the root of the number of seeds grows
+        far = half**2 * seeds >= MOST_SEEDS * mean**2
+        needed = MOST_SEEDS + 1 if far else ceil(seeds * (half / mean) ** 2)
+    return Compared(
+        what=one.what,
+        difference=here.mean[0],
+        low=here.low[0],
+        high=here.high[0],
+        status=status,
+        published=one.published(found.published),
+        seeds_needed=needed,
+    )

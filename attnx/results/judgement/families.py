@@ -20,7 +20,7 @@ TRUSTED: Final = 0.05  # share of inversions in the audit above which a metric's
 WORTH_NAMING: Final = 0.05  # share of the way from random scores to the measure's bound
 
 HEADINGS: Final[dict[Heading, tuple[Family, ...]]] = {
-    "faithfulness": ("erasure", "intervention", "agreement", "information"),
+    "faithfulness": ("erasure", "intervention", "agreement", "information", "randomisation", "robustness"),
     "interpretability": ("ground-truth",),
 }
 
@@ -144,11 +144,13 @@ def _row(t: Tested, *, trusted: bool, is_random: bool) -> VerdictRow:
 def row_status(gain: float, interval: tuple[float, float], way: float) -> Status:
     """What a gain over random scores says, on the way to the best value that the measure can have."""
     low, high = interval
-    if not (np.isfinite([gain, low, high, way]).all() and way > 0):
+    if not np.isfinite([gain, low, high]).all() or np.isnan(way) or way < 0:
         return "unknown"
+    if way == 0:  # random scores are at the best value, as where scores that ignore the input never change
+        return "contradicted" if high < 0 else "unknown"
     if low == high == 0:  # as where no decision flips at all: the test had nothing to see
         return "unknown"
-    worth = WORTH_NAMING * way
+    worth = WORTH_NAMING * way if np.isfinite(way) else 0.0  # a measure without a bound: its sign alone
     if -worth < low and high < worth:
         return "chance"
     if low > 0 and gain >= worth:

@@ -48,6 +48,19 @@ FAMILY_CLAUSES: Final[dict[Family, dict[Status, str]]] = {
         "chance": "its ranking follows the information in hidden states about as much as a random one does",
         "unknown": "the information in hidden states gives no clear answer",
     },
+    "randomisation": {
+        "supported": "it changes with the model or with the class, unlike random scores",
+        "contradicted": "it changes with the model or with the class less than random scores do",
+        "chance": "it changes with the model or with the class no more than random scores, which ignore both",
+        "unknown": "whether it changes with the model and with the class is unclear",
+    },
+    "robustness": {
+        "supported": "it changes less than random scores do when the input changes very little",
+        "contradicted": "it changes when the input changes very little; random scores ignore the input. "
+        "A faithful explanation may change too",
+        "chance": "it hardly changes when the input changes very little, as a wrong explanation may too",
+        "unknown": "how much it changes when the input changes very little is unclear",
+    },
     "ground-truth": {
         "supported": "it finds the marked {units} more often than random scores do",
         "contradicted": "it finds the marked {units} less often than random scores do",
@@ -74,6 +87,7 @@ SEES: Final[dict[str, str]] = {
     "hidden states": "looks at hidden states, not at {units}",
     "attention layer": "changes attention weights only",
     "scores": "uses only the scores",
+    "explanations": "explains again and compares the two explanations",
     "rationale": "uses the {units} that are marked as important",
 }
 

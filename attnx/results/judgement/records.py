@@ -9,7 +9,7 @@ from ..provenance import Record
 
 Heading = Literal["faithfulness", "interpretability"]
 Status = Literal["supported", "contradicted", "chance", "unknown"]
-UnitName = Literal["word", "unit"]  # what a reader calls a unit of the task
+UnitName = Literal["word", "sentence", "paragraph", "unit"]  # what a reader calls a unit of the task
 Grade = Literal["misleading", "random", "weak", "partial", "good", "strong", "unknown"]
 
 # From the worst grade to the best; unknown has no place.

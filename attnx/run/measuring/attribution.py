@@ -11,8 +11,10 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
+from ...formulas.layer_states import LayerStates
 from ...formulas.randomness import Randomness
 from ...formulas.ranking import settled
+from ...host.cards import TargetUse
 from ...protocols import ImportanceMethod, Model
 from ...request.plan import Part
 from ...types import Batch, Importance, Trace
@@ -93,10 +95,34 @@ def _computed(named: Named, model: Model, trace: Trace, target: Tensor, seed: in
     )
 
 
+@dataclass(frozen=True, slots=True)
+class AgainExplaining:
+    """A method that explains again: another input, class or model. Nothing of it is kept from run to run."""
+
+    named: Named
+    seed: int
+
+    @property
+    def target_use(self) -> TargetUse:
+        """How scores depend on the explained class."""
+        found: TargetUse = self.named.component.target_use
+        return found
+
+    def __call__(self, model: Model, trace: Trace, target: Tensor, /) -> Tensor:
+        """The scores [B, L]."""
+        return _computed(self.named, model, trace, target, self.seed).values
+
+
+def explainer_of(named: Named | None, seed: int) -> AgainExplaining | None:
+    """The method of an explanation, if it computes its scores."""
+    return AgainExplaining(named, seed) if named and named.component.computed else None
+
+
 # How many examples a call of each method sends through the model.
 _PASSES: dict[str, Callable[..., int]] = {
     "run": lambda _, embeddings, **__: len(embeddings),
     "layers": lambda _, embeddings: len(embeddings),
+    "layer_states": lambda _, embeddings: len(embeddings),
     "decode": lambda _, hidden: len(hidden),
     "reattend": lambda _, attention: attention[..., 0].numel(),
     "influence": lambda trace: len(trace.batch),
@@ -138,9 +164,22 @@ def _counted(method: Callable[..., Any], size: Callable[..., int], passes: _Pass
             result = method(*args, **kwargs)
         finally:
             passes.depth -= 1
+        if isinstance(result, LayerStates):
+            result = _counted_layers(result, passes)
         if rows and passes.watch is not None:
             batch: Batch = args[0] if isinstance(args[0], Batch) else args[0].batch
             passes.watch(rows, batch.mask.shape[1])
         return result
 
     return call
+
+
+def _counted_layers(states: LayerStates, passes: _Passes) -> LayerStates:
+    """Count a row that is run through every layer on its own as one pass, at the bottom layer."""
+    bottom, *others = states.layers
+
+    def without_value(rows: Tensor, positions: Tensor) -> Tensor:
+        passes.count += len(rows)
+        return bottom.without_value(rows, positions)
+
+    return replace(states, layers=(replace(bottom, without_value=without_value), *others))

@@ -11,7 +11,7 @@ from ...formulas.randomness import Randomness
 from ...protocols import Metric, Model, SplitMetric
 from ...types import Corpus, Evidence, Importance, JointEvidence, Trace
 from ..plugin_errors import errors_of
-from .attribution import Named
+from .attribution import Named, explainer_of
 from .explained_scores import Seen
 from .metric_calls import answer_of, attention_evidence, joint_answers
 from .output_checks import check_bounds
@@ -29,6 +29,7 @@ def evidence_of(
     explanation: str | None,
     reference: str | None,
     importances: Mapping[str, Importance],
+    methods: Mapping[str, Named],
 ) -> Evidence:
     """What a metric gets to see of one explanation, or of the model with other scores as its attention.
 
@@ -41,7 +42,11 @@ def evidence_of(
             trace = attending(model, trace, importances[explanation].values)
         evidence = attention_evidence(model, trace, seed)
     if explanation is not None:
-        evidence = replace(evidence, explanation=importances[explanation])
+        # The scores of a contrast are not those of one class, which a method could explain again.
+        method = methods.get(explanation) if seen.model is model else None
+        evidence = replace(
+            evidence, explanation=importances[explanation], explainer=explainer_of(method, seed)
+        )
     if reference is not None:
         evidence = replace(evidence, compared=importances[reference])
     return comparable(evidence) if metric.component.family == "agreement" else evidence
@@ -66,10 +71,12 @@ def answers_of_batch(
     seed: int,
     importances: Mapping[str, Importance],
     corpus: Corpus,
+    methods: Mapping[str, Named],
 ) -> Iterator[tuple[tuple[Tensor, ...], bool]]:
     """What every pairing gives for a batch, and whether it was computed on another device.
 
-    A joint metric is called once, with all explanations that it is paired with.
+    A joint metric is called once, with all explanations that it is paired with. `methods` has those that a
+    metric may ask to explain again.
     """
     joint: dict[str, dict[str, Tensor]] = {}
     for metric, explanation, reference in pairs:
@@ -83,7 +90,7 @@ def answers_of_batch(
             values = joint[metric.label][explanation]
             yield (values.cpu(),), values.device != trace.logits.device
             continue
-        single = evidence_of(model, trace, seen, seed, metric, explanation, reference, importances)
+        single = evidence_of(model, trace, seen, seed, metric, explanation, reference, importances, methods)
         yield answer_tensors(metric, single, corpus)
 
 

@@ -9,6 +9,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
+from ...formulas.layer_states import LayerStates
 from ...formulas.layers import Layers
 from ...protocols import Model
 from ...types import Batch, ExplainedOutput, GradientPoints, Trace
@@ -106,6 +107,11 @@ class Contrast:
         """As `LayeredModel.layers`."""
         layers: Layers = self._model.layers(batch, embeddings)
         return replace(layers, logits=self.logits(layers.logits))
+
+    def layer_states(self, batch: Batch, embeddings: Tensor) -> LayerStates:
+        """As `LayerStatesModel.layer_states`; its readout is that of the two logits themselves."""
+        states: LayerStates = self._model.layer_states(batch, embeddings)
+        return replace(states, logits=self.logits(states.logits), readout=None)
 
 
 def _own(trace: Trace) -> Trace:

@@ -110,7 +110,7 @@ def measure(
                     for name, method in methods.items()
                 }
                 deletions.recalls = True
-                answered = answers_of_batch(pairs, model, trace, seen, seed, importances, corpus)
+                answered = answers_of_batch(pairs, model, trace, seen, seed, importances, corpus, methods)
                 for (metric, *_), of_pair, (tensors, elsewhere) in zip(pairs, answers, answered, strict=True):
                     of_pair.append(tensors)
                     on_cpu |= {metric.label} if elsewhere else set()

@@ -88,7 +88,10 @@ def _parts(scheduler: str) -> tuple[str, str, int]:
         host, port = found.hostname, found.port or PORT
     except ValueError as error:
         raise UsageError(f"'{scheduler}' is not an address of a scheduler: {error}.") from error
-    if not host or found.scheme not in PROTOCOLS:
+    # urlsplit leaves out spaces and line breaks, which Dask does not
+    clean = scheduler.isprintable() and " " not in scheduler
+    more = found.path.removesuffix("/") or found.query or found.fragment
+    if not host or found.scheme not in PROTOCOLS or more or not clean:
         raise UsageError(f"'{scheduler}' is not an address of a scheduler. Write e.g. tls://HOST:{PORT}.")
     return found.scheme, host, port
 

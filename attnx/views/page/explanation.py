@@ -69,7 +69,33 @@ def shown(explanation: Explanation) -> dict[str, Any]:
         "unit": explanation.unit,
         "right_to_left": is_right_to_left(explanation.units),
         "draws": RANDOM_DRAWS,
+        "answer_rows": _answer_rows(explanation),
     }
+
+
+def _answer_rows(
+    explanation: Explanation,
+) -> list[tuple[str, list[tuple[str, float, tuple[ColouredUnit, ...]]]]]:
+    """By method the pieces of an answer, each with its probability and the coloured units."""
+    answer = explanation.answer
+    if answer is None:
+        return []
+    return [
+        (
+            method,
+            [
+                (
+                    piece,
+                    p,
+                    tuple(
+                        ColouredUnit(*one) for one in zip(explanation.units, row, shares(row), strict=True)
+                    ),
+                )
+                for piece, p, row in zip(answer.pieces, answer.probabilities, rows, strict=True)
+            ],
+        )
+        for method, rows in answer.scores.items()
+    ]
 
 
 def _shown_class(explanation: Explanation, of: ClassScores) -> ShownClass:

@@ -113,6 +113,8 @@ def of_reproduction(found: Reproduction) -> Headline:
         parts.append(f"{counts['does not hold']} do{'es' * (counts['does not hold'] == 1)} not")
     if counts["open"]:
         parts.append(f"{counts['open']} inconclusive")
+    if counts["undertrained"]:
+        parts.append(f"{counts['undertrained']} undertrained")
     status = next(iter(counts)) if len(counts) == 1 else "unknown"
     return Headline(question, f"{', '.join(parts)}.", status)
 
@@ -141,7 +143,7 @@ def of_study(report: StudyReport, summary: str) -> Headline:
 
 def of_explanation(explanation: Explanation) -> Headline:
     """Why the model predicts what it does, by the word whose removal changes most."""
-    question = f"Why does the model predict {explanation.predicted}?"
+    question = f"Why does the model {'answer' if explanation.answer else 'predict'} {explanation.predicted}?"
     p = explanation.probabilities[explanation.predicted]
     about_it = explanation.target == explanation.predicted and not explanation.versus
     changes = {out: out.change for out in explanation.left_out if out.change is not None}

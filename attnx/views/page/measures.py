@@ -25,6 +25,14 @@ FAMILIES: Final[dict[str, tuple[str, str]]] = {
     "ground-truth": ("Known {units}", "Does it find the {units} that are known to matter?"),
     "context": ("Context in hidden states", "Does a hidden state still stand for its own {unit}?"),
     "shape": ("Shape of the scores", "How few {units} get most of the score, whichever they are?"),
+    "randomisation": (
+        "Another model, another class",
+        "Does the explanation change when the model is reset, or when another class is explained?",
+    ),
+    "robustness": (
+        "Robustness",
+        "Does the explanation stay the same when the input changes very little? It decides nothing.",
+    ),
     "retraining": ("Retraining", "What do other training runs give?"),
 }
 THE_MODEL: Final = "the model itself"

@@ -8,11 +8,16 @@ from typing import Final
 from ...results.reproduction import ClaimStatus, Reproduction
 from ..figures.figure import ReportFigure, slug, to_inline_svg
 from ..figures.report import curve_drawings, training_drawings
-from ..terminal.reproduction import STATUS_IN_WORDS, cell, conditions, status_of, untested
+from ..terminal.reproduction import STATUS_IN_WORDS, cell, conditions, untested
 from .headline import of_reproduction
 from .templating import render
 
-MARKS: Final[dict[ClaimStatus, str]] = {"holds": "✓", "does not hold": "✗", "open": "?"}
+MARKS: Final[dict[ClaimStatus, str]] = {
+    "holds": "✓",
+    "does not hold": "✗",
+    "open": "?",
+    "undertrained": "?",
+}
 
 
 def reproduction_page(found: Reproduction) -> str:
@@ -32,7 +37,6 @@ def reproduction_page(found: Reproduction) -> str:
         untested=list(untested(found)),
         figures=[(drawing, Markup(to_inline_svg(drawing))) for drawing in figures(found)],
         claim_marks=MARKS,
-        claim_words=status_of,
         status_words=STATUS_IN_WORDS,
     )
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ...results.judgement.records import Verdict
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
-STYLES: Final = ("page.css", "tables.css", "examples.css", "scores.css")
+STYLES: Final = ("page.css", "tables.css", "examples.css", "scores.css", "answer.css")
 MARKS: Final = {"supported": "↑", "contradicted": "↓", "chance": "≈", "unknown": "?"}
 GRADE_MARKS: Final = {
     "misleading": "✗",
@@ -71,6 +71,8 @@ def _environment() -> Environment:
         "style": Markup(css_variables() + "".join(map(_file, STYLES))),
         "cell_style": Markup(css_variables() + _file("scores.css") + _file("cell.css")),
         "script": Markup(_file("browser.js")),
+        "answer_style": Markup(_file("answer.css")),
+        "answer_script": Markup(_file("answer.js")),
     }
     return environment
 

@@ -55,6 +55,9 @@ def _component_lines(found: ComponentInfo) -> list[str]:
     if found.audit:
         wrong = f"{found.audit.inversions} of {found.audit.comparisons} comparisons"
         rows.append(("in the audit", f"preferred the wrong explanation in {wrong}"))
+    rows += [(f"measure {measure.name}", measure.in_words) for measure in found.measures]
+    rows += [("costs", found.cost)] if found.cost else []
+    rows += [("cannot tell", found.cannot)] if found.cannot else []
     rows += [("citation", found.citation)] if found.citation else []
     lines += columns(rows)
     if found.options:

@@ -1,11 +1,11 @@
-"""The list of experiments: the source of each, its two sizes, and how long they take."""
+"""The list of experiments: the source of each, its sizes, and how long they take."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping
 
-from ...registry.experiments import Experiment, Size
+from ...registry.experiments import SIZES, Experiment, Size
 from ...results.formatting import duration
 from .components import width
 
@@ -20,9 +20,10 @@ def _entry(name: str, experiment: Experiment) -> str:
     lines = [
         *textwrap.wrap(f"{name}  {experiment.source}", width(), subsequent_indent="    "),
         *_wrapped(experiment.summary),
-        *_wrapped(f"small ({_about(experiment.small.minutes)}): {_amount(experiment, experiment.small)}"),
-        *_wrapped(f"paper ({_about(experiment.paper.minutes)}): {_amount(experiment, experiment.paper)}"),
     ]
+    for size_name in SIZES:
+        size = experiment.size(size_name)
+        lines += _wrapped(f"{size_name} ({_about(size.minutes)}): {_amount(experiment, size)}")
     return "\n".join(lines)
 
 
@@ -36,6 +37,8 @@ def _amount(experiment: Experiment, size: Size) -> str:
     said = [" + ".join(tasks), f"seeds {size.seeds}"]
     if size.rows:
         said.append(f"{len(size.rows)} of {len(experiment.rows)} rows")
+    if size.options:
+        said.append("models with " + ", ".join(f"{key}={value}" for key, value in size.options.items()))
     if size.training:
         said.append("training " + ", ".join(f"{key}={value}" for key, value in size.training.items()))
     if size.study:

@@ -6,10 +6,12 @@ from rich.console import Console
 from rich.text import Text
 
 from ...escaping import printable
-from ...results.explanation import ClassScores, Explanation, Explanations, shares
+from ...results.explanation import Answer, ClassScores, Explanation, Explanations, shares
 from ...results.formatting import format_number
 from ..score_colours import on_white
 from .tables import print_table, screen
+
+MOST_UNITS = 3  # shown for each piece of an answer
 
 
 def print_explanation(explanation: Explanation, console: Console | None = None) -> None:
@@ -46,6 +48,8 @@ def _print_text(explanation: Explanation, console: Console) -> None:
         )
     for of in explanation.by_class:
         _print_class(explanation, of, console)
+    if explanation.answer is not None:
+        _print_answer(explanation, explanation.answer, console)
     if explanation.left_out:
         console.print()
         rows = [
@@ -59,6 +63,19 @@ def _print_text(explanation: Explanation, console: Console) -> None:
         ]
         explained = printable(explanation.explained)
         print_table(console, [f"removed {explanation.unit}"], [explained, "change"], rows, ["ranked high by"])
+
+
+def _print_answer(explanation: Explanation, answer: Answer, console: Console) -> None:
+    """For each piece of the answer its probability, and the units that it depends on the most."""
+    for method, rows in answer.scores.items():
+        console.print()
+        shown = []
+        for piece, p, scores in zip(answer.pieces, answer.probabilities, rows, strict=True):
+            order = sorted(range(len(scores)), key=lambda at: -abs(scores[at] or 0.0))[:MOST_UNITS]
+            top = ", ".join(f"{explanation.units[at]} ({format_number(scores[at])})" for at in order)
+            shown.append([repr(piece), format_number(p), top])
+        titles = ["piece of the answer"], ["probability"], [f"strongest {explanation.unit}s by {method}"]
+        print_table(console, titles[0], titles[1], shown, titles[2])
 
 
 def _print_class(explanation: Explanation, of: ClassScores, console: Console) -> None:

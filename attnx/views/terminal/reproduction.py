@@ -8,11 +8,17 @@ from rich.console import Console
 from rich.text import Text
 
 from ...escaping import printable
+from ...registry.experiments import SMOKE_TEST
 from ...results.formatting import format_number
 from ...results.reproduction import ClaimFound, ClaimStatus, Compared, Measured, Reproduction
 from .tables import print_table, screen
 
-STYLES: dict[ClaimStatus, str] = {"holds": "green", "does not hold": "red", "open": "yellow"}
+STYLES: dict[ClaimStatus, str] = {
+    "holds": "green",
+    "does not hold": "red",
+    "open": "yellow",
+    "undertrained": "yellow",
+}
 MOST = 6  # comparisons of a claim that a terminal shows; all of them are in the files
 LEGEND = "Each cell: mean ± half of its 95 % interval (published value)."
 # What a reader is shown for a status.
@@ -20,7 +26,9 @@ STATUS_IN_WORDS: dict[ClaimStatus, str] = {
     "holds": "holds",
     "does not hold": "does not hold",
     "open": "inconclusive",
+    "undertrained": "undertrained",
 }
+NOTHING_CLAIMED = "no claim is decided at this size: it only shows that everything runs (use --size standard)"
 
 
 def print_reproduction(found: Reproduction, console: Console | None = None) -> None:
@@ -35,7 +43,7 @@ def print_reproduction(found: Reproduction, console: Console | None = None) -> N
     console.print()
     for claim in found.tested:
         console.print(
-            Text(printable(claim.says)), Text(status_of(claim, found), style=STYLES[claim.status]), sep=": "
+            Text(printable(claim.says)), Text(status_of(claim), style=STYLES[claim.status]), sep=": "
         )
         shown = sorted(claim.compared, key=lambda one: one.status == claim.status)[:MOST]
         for one in shown:
@@ -50,12 +58,10 @@ def print_reproduction(found: Reproduction, console: Console | None = None) -> N
         console.print(Text(printable(f"our choice: {said}"), style="dim"))
 
 
-def status_of(claim: ClaimFound, found: Reproduction) -> str:
-    """The status of a claim in words; of an inconclusive one also why."""
+def status_of(claim: ClaimFound) -> str:
+    """The status of a claim in words; of one that is not decided also why, and what would decide it."""
     said = STATUS_IN_WORDS[claim.status]
-    if claim.status != "open":
-        return said
-    return f"{said} ({'one seed' if len(found.seeds) == 1 else 'not every interval lies above 0'})"
+    return f"{said} ({claim.reason}; would decide it: {claim.next_step})" if claim.reason else said
 
 
 def conditions(found: Reproduction) -> Iterator[tuple[str, str]]:
@@ -63,6 +69,8 @@ def conditions(found: Reproduction) -> Iterator[tuple[str, str]]:
     seeds = f"seed{'s' * (len(found.seeds) > 1)} {', '.join(map(str, found.seeds))}"
     yield f"{found.size} size", f"{seeds}; {found.seconds:.0f} s"
     yield from found.data.items()
+    for why in dict.fromkeys(f"{m.row} ({m.undertrained})" for m in found.trained if m.undertrained):
+        yield "undertrained", why
     if found.training:
         yield "training", ", ".join(f"{key} {value}" for key, value in found.training.items())
 
@@ -95,6 +103,8 @@ def short(value: float, digits: int) -> str:
 def comparison(one: Compared) -> str:
     """A comparison with its numbers."""
     said = f"{one.what} = {format_number(one.difference)} {one.interval or '(no interval)'}"
+    if one.published is not None:
+        said += f", published {format_number(one.published)}"
     return f"{said}: {STATUS_IN_WORDS[one.status]}"
 
 
@@ -109,7 +119,9 @@ def remainder(claim: ClaimFound, shown: int) -> Iterator[str]:
 
 
 def untested(found: Reproduction) -> Iterator[str]:
-    """How many claims were not tested."""
+    """How many claims were not tested, and why nothing is claimed by a smoke test."""
+    if found.size == SMOKE_TEST:
+        yield NOTHING_CLAIMED
     count = len(found.claims) - len(found.tested)
     if count:
         yield f"not tested: {count} claim{'s' * (count > 1)} about rows that were not run"
@@ -130,6 +142,8 @@ def markdown_section(found: Reproduction) -> str:
     lines += [_line(head), _line(["---", *["---:"] * (len(head) - 1)]), *map(_line, rows), ""]
     for claim in found.tested:
         lines.append(f"- **{STATUS_IN_WORDS[claim.status]}**: {_escaped(claim.says)}.")
+        if claim.reason:
+            lines.append(f"  - why: {_escaped(claim.reason)}; would decide it: {_escaped(claim.next_step)}")
         lines += [f"  - {_escaped(comparison(one))}" for one in claim.compared]
         lines += [f"  - {line}" for line in remainder(claim, len(claim.compared))]
     lines += [f"- {line[0].upper()}{line[1:]}." for line in untested(found)]

@@ -104,7 +104,10 @@ def test_several_passes_say_what_one_says(
 
 @pytest.mark.parametrize("kind", ["language-model", "llama"])
 def test_a_language_model_answers_with_the_next_word(kind: str, saved: Any) -> None:
-    ours = _logits(make(kind, saved(kind), labels=("five", "fourfive"), template="no {text} yes it"), data())
+    ours = _logits(
+        make(kind, saved(kind), labels=("five", "fourfive"), length="first", template="no {text} yes it"),
+        data(),
+    )
     stock = AutoModelForCausalLM.from_pretrained(saved(kind)).eval()
     cut = tokenizer(frame=False)
     answers = [cut.convert_tokens_to_ids(word) for word in ("five", "four")]

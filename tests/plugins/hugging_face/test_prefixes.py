@@ -75,9 +75,9 @@ def test_a_decoder_that_cannot_read_them_again_computes_whole_texts(
     def broken(*args: Any) -> Any:
         if fault == "an error":
             raise NotImplementedError("no cache")
-        output = shortened(*args)
+        output, used = shortened(*args)
         output.logits = output.logits + 0.1
-        return output
+        return output, used
 
     monkeypatch.setattr(prefixes, "_shortened", broken)
     assert "fast-deletion" not in decoder(tmp_path, "llama").provides

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from ..host.catalog import Catalog
-from ..host.plugin_files import use_files, used_files
-from ..progress import Progress
-from ..request.spec import Choice, RunSpec
-from ..store.home import home
-from ..store.runs import write_study
-from .study import run_study
-from .workers.executors import one_thread
-from .workers.jobs import source_of
+from ...host.catalog import Catalog
+from ...host.plugin_files import use_files, used_files
+from ...progress import Progress
+from ...request.spec import Choice, RunSpec
+from ...store.home import home
+from ...store.runs import write_study
+from ..study import run_study
+from ..workers.executors import one_thread
+from ..workers.jobs import source_of
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 

@@ -9,22 +9,23 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from ..data.access import Source
-from ..errors import DataError, UsageError, in_one_line
-from ..host.catalog import Catalog
-from ..progress import Progress
-from ..registry.experiments import Column
-from ..request.experiment import ExperimentPlan, RowCell
-from ..request.grid import Cell
-from ..request.resolve import resolve
-from ..results.examples import Examples
-from ..results.judgement.claims import RowValues, decide, measured
-from ..results.report import Curve, Report
-from ..results.reproduction import ColumnShown, Reproduction, SkippedRows
-from ..store.runs import Runs
+from ...data.access import Source
+from ...errors import DataError, UsageError, in_one_line
+from ...host.catalog import Catalog
+from ...progress import Progress
+from ...registry.experiments import SMOKE_TEST, Column, Settings, Size
+from ...request.experiment import ExperimentPlan, RowCell
+from ...request.grid import Cell
+from ...request.resolve import resolve
+from ...results.examples import Examples
+from ...results.judgement.claims import Found, RowValues, decide, measured
+from ...results.report import Curve, Report
+from ...results.reproduction import ColumnShown, Reproduction, SkippedRows, TrainedModel
+from ...store.runs import Runs
+from ..workers.executors import Workers, run_jobs
+from ..workers.sweep import carry_out_cells
 from .published_studies import StudyJob, StudyResult, run_study_job
-from .workers.executors import Workers, run_jobs
-from .workers.sweep import carry_out_cells
+from .training_check import check_cells
 
 CellResult = Report | StudyResult
 
@@ -60,7 +61,8 @@ def carry_out_reproduction(
     failed = {**missing, **results.failed}
     if not results.found:
         raise UsageError(f"Every cell of '{asked.name}' failed; the first: {next(iter(failed.values()))}")
-    return _concluded(asked, results, failed, time.perf_counter() - started)
+    trained = check_cells(list(results.found), asked.name, catalog, source, workers, progress)
+    return _concluded(asked, results, failed, trained, time.perf_counter() - started)
 
 
 def _with_data(
@@ -136,7 +138,11 @@ def _study(
 
 
 def _concluded(
-    asked: ExperimentPlan, results: _Results, failed: Mapping[RowCell, str], seconds: float
+    asked: ExperimentPlan,
+    results: _Results,
+    failed: Mapping[RowCell, str],
+    trained: Sequence[TrainedModel],
+    seconds: float,
 ) -> Reproduction:
     experiment = asked.experiment
     rows = [row for row in experiment.rows if any(cell.row == row for cell in results.found)]
@@ -152,6 +158,17 @@ def _concluded(
         measured(row, name, sample, experiment.value(experiment.rows[row], name))
         for (row, name), sample in samples.items()
     ]
+    held_to = Found(
+        samples=samples,
+        published={
+            (row, name): experiment.value(experiment.rows[row], name)
+            for row in experiment.rows
+            for name in experiment.results()
+        },
+        undertrained={model.row: model.undertrained for model in trained if model.undertrained},
+        accuracies=[name for name, column in experiment.columns.items() if column.measure == "accuracy"],
+    )
+    claims = () if asked.size == SMOKE_TEST else experiment.claims
     size = experiment.size(asked.size)
     every = [found for several in results.found.values() for found in several]
     return Reproduction(
@@ -163,20 +180,38 @@ def _concluded(
         date=datetime.now(UTC).date().isoformat(),
         seeds=asked.seeds,
         data=_data(results.found),
-        training={key: str(value) for key, value in size.training.items()},
+        training={
+            f"{key}{place}": str(value)
+            for place, settings in {
+                "": size,
+                **{f" ({task})": one for task, one in size.by_task.items()},
+            }.items()
+            for key, value in {**settings.options, **settings.training}.items()
+        },
         columns=tuple(
             ColumnShown(name=name, digits=column.digits, given=column.given)
             for name, column in experiment.columns.items()
         ),
         rows=tuple(rows),
         values=tuple(values),
-        claims=tuple(decide(claim, list(experiment.rows), samples) for claim in experiment.claims),
+        claims=tuple(decide(claim, list(experiment.rows), held_to) for claim in claims),
+        trained=tuple(trained),
         curves=tuple(_curves(results.found, experiment.draws)),
         left_out=tuple(_left_out(asked, failed, rows)),
         ours=experiment.ours,
         runs=tuple(dict.fromkeys(f.fingerprint if isinstance(f, Report) else f.folder for f in every)),
         seconds=round(seconds, 1),
     )
+
+
+def _settings(size: Size) -> dict[str, str]:
+    """In what models and training differ from their defaults, at this size."""
+    several: dict[str, Settings] = {"": size, **{f" ({task})": one for task, one in size.by_task.items()}}
+    return {
+        f"{key}{place}": str(value)
+        for place, settings in several.items()
+        for key, value in {**settings.options, **settings.training}.items()
+    }
 
 
 def _data(found: Mapping[RowCell, tuple[CellResult, ...]]) -> dict[str, str]:
@@ -209,6 +244,8 @@ def _left_out(
         reasons.setdefault(reason, []).append(f"part of {cell.row}" if cell.row in run else cell.row)
     for reason, rows in reasons.items():
         yield SkippedRows(rows=tuple(dict.fromkeys(rows)), reason=reason)
+    if asked.not_asked:
+        yield SkippedRows(rows=asked.not_asked, reason="not asked for")
     if asked.left_out:
         yield SkippedRows(rows=asked.left_out, reason=f"not part of the size '{asked.size}'")
 
@@ -228,6 +265,8 @@ def _of_report(report: Report, column: Column) -> RowValues:
     examples = report.examples()
     if column.measure == "accuracy":
         return RowValues((examples.predicted == examples.labels).astype(float), examples.ids)
+    if column.at is not None:
+        return _of_curves(report, column.measure, column.at)
     summary = report.select(
         column.measure, explanation=column.explanation or None, reference=column.reference or None
     )
@@ -235,6 +274,15 @@ def _of_report(report: Report, column: Column) -> RowValues:
     if number is not None:
         return RowValues(examples.measures[:, :, number].astype(float), examples.ids)
     return RowValues(np.array(summary.seeds, dtype=float)[:, None], None)  # of the split as a whole
+
+
+def _of_curves(report: Report, metric: str, at: float) -> RowValues:
+    """The curve of attention of every seed, at the point nearest to `at`."""
+    curves = [
+        c for c in report.curves if (c.kind, c.metric, c.explanation) == ("metric", metric, "attention")
+    ]
+    found = [curve.y[int(np.abs(np.array(curve.x) - at).argmin())] for curve in curves]
+    return RowValues(np.array(found, dtype=float)[:, None], None)
 
 
 def _column(

@@ -1,0 +1,56 @@
+"""What a run of the benchmarks found: as lines, and as a file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from .timing import Row
+
+FILE = Path(__file__).with_name("measured.json")
+HEAD = f"{'work':<66} {'ours':>9} {'peer':>9} {'ratio':>7} {'target':>7} {'limit':>6}  same result"
+
+
+@dataclass
+class Measured:
+    """All rows, by benchmark, and the conditions under which they were measured."""
+
+    date: str
+    processor: str
+    torch: str
+    load: float  # of the machine when the run began, in programs that want a core
+    minutes: dict[str, float] = field(default_factory=dict)  # by benchmark
+    rows: dict[str, list[Row]] = field(default_factory=dict)
+
+    @property
+    def conditions(self) -> str:
+        """One line."""
+        return f"{self.date}, {self.processor}, torch {self.torch}, load {self.load:.1f}"
+
+    @property
+    def all_rows(self) -> Iterator[Row]:
+        """Of all benchmarks."""
+        return (row for rows in self.rows.values() for row in rows)
+
+    def write(self, file: Path) -> None:
+        """Keep it in a file."""
+        file.write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf-8")
+
+    @classmethod
+    def read(cls, file: Path) -> Measured:
+        """What was kept in a file."""
+        given = json.loads(file.read_text(encoding="utf-8"))
+        rows = {name: [Row(**row) for row in rows] for name, rows in given.pop("rows").items()}
+        return cls(**given, rows=rows)
+
+
+def line(row: Row) -> str:
+    """A row as it is printed, with the share of the rate of bare matrix products that ours reaches."""
+    same = {True: "yes", False: "NO", None: "(a limit)"}[row.equal]
+    limit = "" if row.limit is None else f"{row.limit / row.ours:.2f}"
+    return (
+        f"{row.work:<66} {row.ours:>8.4f}s {row.peer:>8.4f}s {row.ratio:>6.2f}x {row.target:>6.2f}x "
+        f"{limit:>6}  {same}{'' if row.met else '  (below target)'}"
+    )

@@ -1,0 +1,48 @@
+"""Puts what `make bench` measured into docs/performance.md: `python -m benchmarks.page`.
+
+The page says where: everything between `<!-- measured: NAMES -->` and `<!-- end -->` is written anew, as the
+rows of these benchmarks, or of all others for `*`; for `conditions`, as the machine and the date.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from .measured import FILE, HEAD, Measured, line
+
+PAGE = Path(__file__).parents[1] / "docs" / "performance.md"
+PLACE = re.compile(r"(<!-- measured: (?P<what>[^>]+) -->\n)(?:.*?\n)??(<!-- end -->)", re.DOTALL)
+
+
+def filled(page: str, found: Measured) -> str:
+    """The page with what was found in its places."""
+    named = {name for place in PLACE.finditer(page) for name in place["what"].split()}
+
+    def block(place: re.Match[str]) -> str:
+        return f"{place[1]}{_text(place['what'].split(), found, named)}\n{place[3]}"
+
+    return PLACE.sub(block, page)
+
+
+def _text(what: list[str], found: Measured, named: set[str]) -> str:
+    if what == ["conditions"]:
+        minutes = sum(found.minutes.values())
+        return (
+            f"Measured on {found.date}: {found.processor}, torch {found.torch}, one thread. When it began, "
+            f"{found.load:.1f} programs wanted a core."
+            + (f" All rows took {minutes:.1f} minutes." if minutes else "")
+        )
+    names = [name for name in found.rows if (name in what) or (what == ["*"] and name not in named)]
+    rows = [line(row) for name in names for row in found.rows[name]]
+    return "\n".join(["```text", HEAD, *rows, "```"])
+
+
+def main() -> None:
+    """Write the page."""
+    page = PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(filled(page, Measured.read(FILE)), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

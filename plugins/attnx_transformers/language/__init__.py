@@ -1,0 +1,1 @@
+"""Language models: the prompt around a text, and the answers whose probabilities are read."""

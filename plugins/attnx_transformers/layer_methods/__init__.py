@@ -1,0 +1,1 @@
+"""Importance methods that follow states and relevance through the layers."""

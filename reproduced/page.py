@@ -1,0 +1,115 @@
+"""The page of all reproductions: every claim, what became of it, and every table."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from attnx.registry.experiments import DEFAULT_SIZE
+from attnx.results.formatting import format_number
+from attnx.results.reproduction import ClaimFound, Compared, Reproduction
+from attnx.views.terminal.reproduction import STATUS_IN_WORDS, markdown_section
+
+from .lessons import LESSONS, lessons
+from .results import PAPERS, Stored
+
+NOT_RUN = "not run"
+COLUMNS = ("holds", "does not hold", "inconclusive", "undertrained", NOT_RUN)
+
+INTRODUCTION = Path(__file__).with_name("introduction.md")
+
+
+def page(stored: Stored, known_lessons: str | None = LESSONS.read_text(encoding="utf-8")) -> str:
+    """The whole page; without lessons if there are none."""
+    parts = [INTRODUCTION.read_text(encoding="utf-8"), "## All claims by paper\n", _counts(stored)]
+    parts += [] if known_lessons is None else [lessons(stored, known_lessons)]
+    parts.append("## Every claim\n")
+    parts += [LEGEND_OF_CLAIMS, _claims(stored)]
+    missing = [name for name in stored.known if name not in stored.found]
+    if missing:
+        listed = ", ".join(f"`attnx reproduce {name}`" for name in missing)
+        parts.append(f"Not run at the standard size yet, so that nothing is said of them: {listed}.\n")
+    for paper in PAPERS:
+        parts += [markdown_section(stored.found[name]) for name in stored.of(paper) if name in stored.found]
+    return "\n".join(parts)
+
+
+LEGEND_OF_CLAIMS = (
+    "Effect: the difference that the claim says is above 0, with its 95 % interval; of several differences "
+    "the one nearest to refuting the claim, and in brackets how many hold. Published: the same difference of "
+    "the printed values.\n"
+)
+
+
+def _counts(stored: Stored) -> str:
+    lines = [
+        f"| paper | claims | {' | '.join(COLUMNS)} |",
+        "| --- | ---: |" + " ---: |" * len(COLUMNS),
+    ]
+    total: Counter[str] = Counter()
+    for paper, title in PAPERS.items():
+        counts = Counter(_word(claim) for _, _, claim in stored.claims(paper))
+        total += counts
+        lines.append(_count_line(title, counts))
+    lines.append(_count_line("**all**", total))
+    return "\n".join(lines) + "\n"
+
+
+def _count_line(title: str, counts: Counter[str]) -> str:
+    numbers = [sum(counts.values()), *(counts[column] for column in COLUMNS)]
+    return f"| {title} | {' | '.join(map(str, numbers))} |"
+
+
+def _word(claim: ClaimFound | None) -> str:
+    return STATUS_IN_WORDS[claim.status] if claim else NOT_RUN
+
+
+def _claims(stored: Stored) -> str:
+    lines = [
+        "| table or figure | claim | here | effect | published | size, seeds, seconds | command |",
+        "| --- | --- | --- | --- | ---: | --- | --- |",
+    ]
+    for paper in PAPERS:
+        for name, says, claim in stored.claims(paper):
+            found = stored.found.get(name)
+            cells = [_linked(stored, name), says, *_told(claim, found)]
+            command = found.command if found else f"attnx reproduce {name}"
+            lines.append(f"| {' | '.join(_escaped(cell) for cell in cells)} | `{command}` |")
+    return "\n".join(lines) + "\n"
+
+
+def _linked(stored: Stored, name: str) -> str:
+    source = stored.known[name].source
+    short = source.replace("On the Interpretability of Attention Networks", "Attention Networks")
+    return f"[{short}](#{anchor(source)})" if name in stored.found else short
+
+
+def _told(claim: ClaimFound | None, found: Reproduction | None) -> Iterator[str]:
+    """What became of a claim: status, effect, published effect, and how it was run."""
+    if claim is None or found is None:
+        yield from (NOT_RUN, "", "", "")
+        return
+    held = sum(one.status == "holds" for one in claim.compared)
+    why = f": {claim.reason}; would decide it: {claim.next_step}" if claim.reason else ""
+    yield f"**{STATUS_IN_WORDS[claim.status]}**{why}"
+    one = min(claim.compared, key=_nearest)
+    several = f" ({held} of {len(claim.compared)})" if len(claim.compared) > 1 else ""
+    yield f"{one.what} = {format_number(one.difference)} {one.interval or ''}{several}"
+    yield "" if one.published is None else format_number(one.published)
+    size = "" if found.size == DEFAULT_SIZE else f"{found.size}, "
+    yield f"{size}{len(found.seeds)} seeds, {found.seconds:.0f} s"
+
+
+def _nearest(one: Compared) -> tuple[bool, float]:
+    """The order from what refutes a claim most to what supports it most."""
+    return one.status == "undertrained", one.low if one.low is not None else 0.0
+
+
+def anchor(title: str) -> str:
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+
+
+def _escaped(text: str) -> str:
+    return text.replace("|", "\\|").replace("<", "&lt;")
