@@ -10,17 +10,17 @@ import webbrowser
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING
 
+from .api.export import export
 from .api.setup import installed_here
-from .disk import delete_folder, write_file
+from .disk import delete_folder
 from .errors import UsageError
 from .results.overview import KeptFiles, StoredRun, StoredWeights
 
 if TYPE_CHECKING:
     from .api.arguments import Names
     from .results import Report, StudyReport
-    from .results.result import Result
 
 __all__ = [  # noqa: RUF022 - functions first
     "list",
@@ -125,100 +125,6 @@ def view(
     if open:
         webbrowser.open(page.resolve().as_uri())
     return page
-
-
-@overload
-def export(
-    run: str | Path | Sequence[str | Path],
-    to: Literal["latex", "csv", "markdown"] = "latex",
-    *,
-    what: Literal["measures", "ranking"] | None = None,
-    metrics: Names = (),
-    explanations: Names = (),
-    into: str | Path | None = None,
-    out: str | Path | None = None,
-    without: Names = (),
-) -> str: ...
-@overload
-def export(
-    run: str | Path | Sequence[str | Path],
-    to: Literal["svg", "pdf", "png"],
-    *,
-    into: str | Path | None = None,
-    out: str | Path | None = None,
-    without: Names = (),
-) -> tuple[Path, ...]: ...
-def export(
-    run: str | Path | Sequence[str | Path],
-    to: Literal["latex", "csv", "markdown", "svg", "pdf", "png"] = "latex",
-    *,
-    what: Literal["measures", "ranking"] | None = None,
-    metrics: Names = (),
-    explanations: Names = (),
-    into: str | Path | None = None,
-    out: str | Path | None = None,
-    without: Names = (),
-) -> str | tuple[Path, ...]:
-    """Export a table or the figures of a run, study, sweep or comparison. Nothing is evaluated again.
-
-    Args:
-        run: its name, the first characters of its name, or its folder; several runs are compared.
-        to: "latex", "csv" or "markdown" for a table, "svg", "pdf" or "png" for figures.
-        what: "measures", or "ranking" for how faithful each explanation is; by default measures, of a sweep
-            the ranking, and in Markdown the whole report if nothing is chosen.
-        metrics: the metrics to keep in a table, one name or several; by default all.
-        explanations: the explanations to keep in a table, one name or several; by default all.
-        into: the file of a table, by default none; the folder of figures, by default `figures`.
-        out: the folder of runs; by default `runs`, `studies` and `sweeps` in ATTNX_HOME.
-        without: plugins that draw no figures, one name or several.
-
-    Returns:
-        The text of a table; the files of figures.
-
-    Raises:
-        UsageError: there is no such run, format, metric or explanation, or nothing of that kind.
-        DataError: the report is damaged, edited, or from another version.
-    """
-    from .views.export import FIGURES, TABLES, to_text, write_figures
-    from .views.export_tables import WHATS
-
-    if to not in (*TABLES, *FIGURES):
-        raise UsageError(f"Unknown format '{to}'. Available: {', '.join((*TABLES, *FIGURES))}.")
-    if what is not None and what not in WHATS:
-        raise UsageError(f"Unknown table '{what}'. Available: {', '.join(WHATS)}.")
-    result = _exported(run, out)
-    kept, shown = ((names,) if isinstance(names, str) else names for names in (metrics, explanations))
-    if to != "svg" and to != "pdf" and to != "png":
-        text = to_text(result, to, what, kept, shown)
-        if into is not None:
-            write_file(Path(into), text)
-        return text
-    written = write_figures(result, to, Path(into or "figures"), installed_here(without))
-    if not written:
-        raise UsageError(
-            "There are no figures. A run has some if one of its metrics draws one, or if its examples are "
-            "stored (--keep all); a study, if a measure has several settings; a comparison has none."
-        )
-    return tuple(written)
-
-
-def _exported(run: str | Path | Sequence[str | Path], out: str | Path | None) -> Result:
-    """The run, study or sweep of that name; the comparison of several runs."""
-    if not isinstance(run, str | Path):
-        if len(run) != 1:
-            from .api.compare import compare
-
-            return compare(*run, out=out)
-        run = run[0]
-    from .store.sweeps import find_sweep
-
-    try:
-        return show(run, out=out)
-    except UsageError:
-        sweep = find_sweep(str(run), _folder(out))
-        if sweep is None:
-            raise
-        return sweep
 
 
 def delete(*runs: str | Path, dry_run: bool = False, out: str | Path | None = None) -> tuple[Path, ...]:
