@@ -4,7 +4,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 unexport PYTHONDONTWRITEBYTECODE # every worker and every process of a test would compile the code again
 
-.PHONY: demo test test-browser test-portable test-slow fuzz lint types bench growth reproduced lock install-locked licences audit clean
+.PHONY: demo test test-browser test-portable test-slow fuzz lint types docs bench growth reproduced lock install-locked \
+	licences audit clean
 
 demo: $(READY)
 	$(BIN)/attnx evaluate --task rotten-tomatoes --model bilstm-add --limit train=4000,dev=500,test=400
@@ -48,6 +49,15 @@ lint: $(READY)
 types: $(READY)
 	$(BIN)/mypy
 	$(BIN)/mypy --config-file tests/mypy.ini
+
+# The site, from docs/ and from the code, in build/site: a broken link or reference is an error.
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	@echo "build/site; to look at it with its search: $(BIN)/python -m http.server --directory build/site"
+
+$(VENV)/.docs: $(READY)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[docs]"
+	touch $@
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks

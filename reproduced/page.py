@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from attnx.registry.experiments import DEFAULT_SIZE
+from attnx.request.experiment import plan_experiment
 from attnx.results.formatting import format_number
 from attnx.results.reproduction import ClaimFound, Compared, Reproduction
 from attnx.views.terminal.reproduction import STATUS_IN_WORDS, markdown_section
@@ -75,9 +76,18 @@ def _claims(stored: Stored) -> str:
         for name, says, claim in stored.claims(paper):
             found = stored.found.get(name)
             cells = [_linked(stored, name), says, *_told(claim, found)]
-            command = found.command if found else f"attnx reproduce {name}"
+            command = found.command if found and claim else _command(stored, name, says)
             lines.append(f"| {' | '.join(_escaped(cell) for cell in cells)} | `{command}` |")
     return "\n".join(lines) + "\n"
+
+
+def _command(stored: Stored, name: str, says: str) -> str:
+    """The command that would test a claim: at the standard size if it has the claim's rows."""
+    experiment = stored.known[name]
+    claim = next(claim for claim in experiment.claims if claim.says == says)
+    run = {cell.row for cell in plan_experiment(name, experiment).cells}
+    size = "" if run >= set(claim.named_rows or run) or run & set(claim.rows) else " --size paper"
+    return f"attnx reproduce {name}{size}"
 
 
 def _linked(stored: Stored, name: str) -> str:

@@ -19,6 +19,7 @@ CautionKind = Literal[
     "cut-off",
     "signed-scores",
     "constant-scores",
+    "unlikely-inputs",
     "undefined-values",
     "unknown-words",
     "copies-in-test",

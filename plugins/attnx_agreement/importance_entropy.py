@@ -15,6 +15,8 @@ class ImportanceEntropy(Metric):
 
     family = "shape"
     sees = "scores"
+    cost = "nothing: no pass through the model"
+    cannot = "whether the explanation is right: few units may be the wrong ones"
     measures = (Measure("importance-entropy", "none", (0, 1)),)
 
     def __call__(self, evidence: Evidence) -> Tensor:

@@ -27,6 +27,8 @@ class Kendall(Metric):
     needs = ("reference",)
     family = "agreement"
     sees = "scores"
+    cost = "nothing but the reference: no pass through the model"
+    cannot = "which of the two is right if they disagree, nor that they are right if they agree"
     measures = (
         Measure("tau", "up", (-1, 1)),
         Measure("significant", "up", (0, 1)),

@@ -19,6 +19,8 @@ class KendallTopK(Metric):
     needs = ("reference",)
     family = "agreement"
     sees = "scores"
+    cost = "nothing but the reference: no pass through the model"
+    cannot = "which of the two is right if they disagree, nor that they are right if they agree"
     measures = (Measure("tau", "up", (-1, 1)),)
 
     def __init__(self, options: KendallTopKOptions) -> None:

@@ -15,6 +15,8 @@ class Pearson(Metric):
     needs = ("reference",)
     family = "agreement"
     sees = "scores"
+    cost = "nothing but the reference: no pass through the model"
+    cannot = "which of the two is right if they disagree; one very large score can decide it"
     measures = (Measure("r", "up", (-1, 1)),)
 
     def __call__(self, evidence: Evidence) -> Tensor:

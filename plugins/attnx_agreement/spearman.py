@@ -15,6 +15,8 @@ class Spearman(Metric):
     needs = ("reference",)
     family = "agreement"
     sees = "scores"
+    cost = "nothing but the reference: no pass through the model"
+    cannot = "which of the two is right if they disagree, nor that they are right if they agree"
     measures = (Measure("rho", "up", (-1, 1)),)
 
     def __call__(self, evidence: Evidence) -> Tensor:

@@ -22,6 +22,8 @@ class WeightedKendall(Metric):
     needs = ("reference",)
     family = "agreement"
     sees = "scores"
+    cost = "nothing but the reference: no pass through the model"
+    cannot = "much about an explanation that gives most units no weight: pairs of those do not count"
     measures = (Measure("weighted-tau", "up", (-1, 1)),)
 
     def __init__(self, options: WeightedKendallOptions) -> None:

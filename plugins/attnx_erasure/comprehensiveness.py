@@ -19,6 +19,11 @@ class Comprehensiveness(Metric):
     needs = ("deletion",)
     family = "erasure"
     sees = "units"
+    cost = "one forward pass per share (times the draws of variant=background)"
+    cannot = (
+        "whether the output fell because these units matter, or because a shortened example is unlike any "
+        "training example"
+    )
     measures = (Measure("aopc", "up", (-1, 1)),)
 
     def __init__(self, options: ErasureCurveOptions) -> None:

@@ -49,6 +49,8 @@ class Faithfulness(JointMetric):
     needs = ("deletion",)
     family = "erasure"
     sees = "units"
+    cost = "about six times leave-one-out, once for all explanations, and some 30 passes for each"
+    cannot = "whether people understand the explanation"
 
     def __init__(self, options: FaithfulnessOptions) -> None:
         self.options = options

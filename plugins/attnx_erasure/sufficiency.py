@@ -19,6 +19,11 @@ class Sufficiency(Metric):
     needs = ("deletion",)
     family = "erasure"
     sees = "units"
+    cost = "one forward pass per share (times the draws of variant=background)"
+    cannot = (
+        "anything about a model whose output depends on nothing: any units keep it. Read it next to "
+        "comprehensiveness"
+    )
     measures = (Measure("aopc", "down", (-1, 1), best=0),)
 
     def __init__(self, options: ErasureCurveOptions) -> None:

@@ -23,6 +23,8 @@ class Contextualisation(Metric):
     needs = ("gradient", "hidden")
     family = "context"
     sees = "hidden states"
+    cost = "one backward pass per hidden state, less for LSTMs"
+    cannot = "whether attention is right: it is about hidden states, whatever the explanation"
     reads_explanation = False
     passes = "units"
     measures = (

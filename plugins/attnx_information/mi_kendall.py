@@ -53,6 +53,8 @@ class MiKendall(SplitMetric):
     needs = ("hidden", "attention")
     family = "information"
     sees = "hidden states"
+    cost = "clusters the hidden states of the whole split; no further pass through the model"
+    cannot = "how a single example is explained: it has one value for a whole split"
     measures = (
         Measure("tau", "up", (-1, 1)),
         Measure("tau-corrected", "up", (-1, 1)),

@@ -41,6 +41,11 @@ class AdversarialAttention(Metric):
     needs = ("reattend", "gradient")
     family = "intervention"
     sees = "attention layer"
+    cost = "a search over attention for each example; the encoder is not run again"
+    cannot = (
+        "whether the model uses other units: other attention may give the same output because the encoder "
+        "has already mixed the units"
+    )
     reads_explanation = False
     passes = 20  # of a small encoder, where it must search
     measures = (

@@ -21,6 +21,8 @@ class DecisionFlip(Metric):
     needs = ("reattend",)
     family = "intervention"
     sees = "attention layer"
+    cost = "no pass through the encoder: only attention is changed"
+    cannot = "whether the top unit matters to the encoder, which is not run again"
     measures = (
         Measure("both", "none", (0, 1)),
         Measure("top-only", "up", (0, 1)),

@@ -25,6 +25,8 @@ class DeltaJs(Metric):
     needs = ("reattend",)
     family = "intervention"
     sees = "attention layer"
+    cost = "no pass through the encoder: only attention is changed"
+    cannot = "whether the top unit matters to the encoder, which is not run again"
     measures = (
         Measure("delta-js", "up", (-math.log(2), math.log(2))),
         Measure("negative", "down", (0, 1)),

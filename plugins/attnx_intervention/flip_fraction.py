@@ -23,6 +23,10 @@ class FlipFraction(Metric):
     needs = ("reattend",)
     family = "intervention"
     sees = "attention layer"
+    cost = "no pass through the encoder: only attention is changed"
+    cannot = (
+        "how explanations compare if they flip different examples: it is a mean over the examples that flip"
+    )
     measures = (
         Measure("fraction", "down", (0, 1)),
         Measure("mass", "none", (0, 1)),

@@ -22,6 +22,10 @@ class Permutation(Metric):
     needs = ("reattend",)
     family = "intervention"
     sees = "attention layer"
+    cost = "no pass through the encoder: only attention is changed"
+    cannot = (
+        "whether attention points at the units that matter: a deceived model can depend on its attention too"
+    )
     reads_explanation = False
     passes = 2  # a hundred passes of the decoder
     measures = (

@@ -33,6 +33,8 @@ class Eraser(SplitMetric):
 
     needs = ("rationale",)
     family = "ground-truth"
+    cost = "nothing: no pass through the model"
+    cannot = "whether the model uses these units; and `auprc` favours ties, so it does not order explanations"
     measures = (
         Measure("auprc", "none", (0, 1)),
         Measure("token-f1", "up", (0, 1)),

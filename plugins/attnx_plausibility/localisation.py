@@ -24,6 +24,8 @@ class Localisation(Metric):
     needs = ("rationale",)
     family = "ground-truth"
     sees = "rationale"
+    cost = "nothing: no pass through the model"
+    cannot = "whether the model uses these units: it may rightly use others than people marked"
     measures = (
         Measure("excess", "up", (-2, 1)),
         Measure("cosine", "none", (-1, 1)),

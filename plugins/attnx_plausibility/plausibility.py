@@ -33,6 +33,8 @@ class Plausibility(Metric):
     needs = ("rationale",)
     family = "ground-truth"
     sees = "rationale"
+    cost = "nothing: no pass through the model"
+    cannot = "whether the model uses these units: it may rightly use others than people marked"
     measures = (
         Measure("average-precision", "up", (0, 1)),
         Measure("token-f1", "up", (0, 1)),

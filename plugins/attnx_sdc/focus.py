@@ -22,6 +22,8 @@ class Focus(Metric):
     needs = ("rationale",)
     family = "ground-truth"
     sees = "rationale"
+    cost = "nothing: no pass through the model"
+    cannot = "whether the model uses the deciding unit: it may predict correctly from others"
     follows_training = True
     measures = (
         Measure("ft", "up", (0, 1)),

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from attnx.plugin import Batch, Model, Trace
 
@@ -26,7 +27,8 @@ def with_noise(model: Model, batch: Batch, noise: Tensor) -> Iterator[Trace]:
     def embed(part: Batch) -> Tensor:
         known = [rows.get(example.id, len(rows)) for example in part.examples]  # no noise on other examples
         row = torch.tensor(known, device=part.unit_index.device)[:, None]
-        return plain(part) + by_unit[row, part.unit_index]
+        x, extra = plain(part), by_unit[row, part.unit_index]  # [r, l, e], [r, l, E]
+        return x + F.pad(extra, (0, x.shape[2] - extra.shape[2]))  # fewer pieces of words: the first of them
 
     vars(model)["embed"] = embed
     try:

@@ -19,6 +19,8 @@ class Entropy(Metric):
 
     family = "shape"
     sees = "scores"
+    cost = "nothing: no pass through the model"
+    cannot = "whether the explanation is right: few units may be the wrong ones"
     measures = (Measure("entropy", "none", (0, math.inf)),)
 
     def __init__(self, options: EntropyOptions) -> None:

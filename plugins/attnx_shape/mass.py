@@ -21,6 +21,8 @@ class Mass(Metric):
 
     family = "shape"
     sees = "scores"
+    cost = "nothing: no pass through the model"
+    cannot = "whether the explanation is right: few units may be the wrong ones"
     measures = (Measure("units", "none", (0, math.inf)), Measure("share", "none", (0, 1)))
 
     def __init__(self, options: MassOptions) -> None:

@@ -19,6 +19,8 @@ class Nnz(Metric):
 
     family = "shape"
     sees = "scores"
+    cost = "nothing: no pass through the model"
+    cannot = "whether the explanation is right: few units may be the wrong ones"
 
     def __init__(self, options: NnzOptions) -> None:
         self.options = options

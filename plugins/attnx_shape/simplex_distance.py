@@ -16,6 +16,8 @@ class SimplexDistance(Metric):
 
     family = "shape"
     sees = "scores"
+    cost = "nothing: no pass through the model"
+    cannot = "whether the explanation is right: few units may be the wrong ones"
     measures = (Measure("simplex-distance", "none", (0, 1)),)
 
     def __call__(self, evidence: Evidence) -> Tensor:

@@ -73,6 +73,10 @@ def test_claims_are_counted_by_paper_and_the_weakest_comparison_is_shown(tmp_pat
     assert f"| {smith} | 5 | 1 | 1 | 0 | 1 | 2 |" in made
     assert f"| {pinter} | 5 | 0 | 0 | 1 | 0 | 4 |" in made
     assert "third − second = -0.100 [-0.300, 0.100] (1 of 2) | 0.250 | 2 seeds, 12 s |" in made
+    lines = {line.split(" | ")[1]: line for line in made.splitlines() if line.startswith("| ")}
+    untested = "of the additive models, average has the highest correlation of attention with gradients"
+    assert lines[f"imdb: {untested}"].endswith("| `attnx reproduce jain-wallace-table-2` |")
+    assert lines[f"agnews: {untested}"].endswith("| `attnx reproduce jain-wallace-table-2 --size paper` |")
     assert "`attnx reproduce jain-wallace-table-2`" in made.split("Not run at the standard size yet")[1]
 
 

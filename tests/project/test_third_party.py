@@ -1,4 +1,8 @@
-"""The example plugin, built and installed as anybody's would be, used from the command line."""
+"""The example plugins, built and installed as anybody's would be, used from the command line.
+
+Three of them use an outside library. Their quick tests put a stand-in in its place; `make test-slow` runs all
+tests of the packages, with the library where it is installed.
+"""
 
 import os
 import subprocess
@@ -7,43 +11,42 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "attnx-sharp"
+EXAMPLES = Path(__file__).parents[2] / "examples"
+PACKAGES = ("sharp", "quantus", "owen", "polars")
 
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
-    """A folder into which the wheel of the example plugin is installed."""
+    """A folder into which the wheels of the example plugins are installed."""
     folder = tmp_path_factory.mktemp("third-party")
     pip = [sys.executable, "-m", "pip", "--quiet"]
-    build = [
-        "wheel",
-        "--no-deps",
-        "--no-build-isolation",
-        "--wheel-dir",
-        str(folder / "wheels"),
-        str(EXAMPLE),
-    ]
-    subprocess.run([*pip, *build], check=True)
-    (wheel,) = (folder / "wheels").glob("attnx_sharp-*.whl")
-    subprocess.run([*pip, "install", "--no-deps", "--target", str(folder / "site"), str(wheel)], check=True)
+    build = ["wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder / "wheels")]
+    subprocess.run([*pip, *build, *(str(EXAMPLES / f"attnx-{name}") for name in PACKAGES)], check=True)
+    wheels = sorted(map(str, (folder / "wheels").glob("*.whl")))
+    assert len(wheels) == len(PACKAGES)
+    subprocess.run([*pip, "install", "--no-deps", "--target", str(folder / "site"), *wheels], check=True)
     return folder / "site"
 
 
 @pytest.fixture
 def attnx(installed, cli, monkeypatch):
-    """The command line, where the plugin is installed."""
+    """The command line, where the plugins are installed."""
     monkeypatch.syspath_prepend(str(installed))
     before = set(sys.modules)
     yield cli
     for module in set(sys.modules) - before:
-        if module.partition(".")[0] == "attnx_sharp":
+        if module.partition(".")[0] in {f"attnx_{name}" for name in PACKAGES}:
             del sys.modules[module]
 
 
-def test_plugin_is_listed_with_its_version(attnx):
-    _, out, _ = attnx("plugins")
+def test_plugins_are_listed_with_their_versions(attnx):
+    _, out, err = attnx("plugins")
     assert "sharp (attnx-sharp 0.1.0)" in out
     assert "1 projections, 1 metrics" in out
+    for name, offers in (("quantus", "1 metrics"), ("owen", "1 importances"), ("polars", "1 adapters")):
+        (line,) = [line for line in out.splitlines() if f"{name} (attnx-{name} 0.1.0)" in line]
+        assert line.endswith(offers)
+    assert not err
 
 
 def test_plugin_passes_its_check(attnx):
@@ -65,18 +68,31 @@ def test_projection_and_metric_of_the_plugin_are_used_by_name(attnx, tmp_path):
     assert "top-share" in out
 
 
-def test_own_tests_of_the_plugin_pass(installed):
-    environment = {**os.environ, "PYTHONPATH": str(installed)}
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-o",
-        "addopts=",
-        "-p",
-        "no:cacheprovider",
-        str(EXAMPLE / "tests"),
-    ]
-    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+def test_a_plugin_of_a_library_is_described_without_it(attnx):
+    for name in ("quantus-complexity", "owen"):
+        code, out, err = attnx("info", name)
+        assert code == 0, err
+        assert "options, e.g." in out
+    assert not {"quantus", "shap"} & set(sys.modules)
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        pytest.param("not slow", id="with stand-ins"),
+        pytest.param("", id="with the libraries", marks=pytest.mark.slow),
+    ],
+)
+def test_own_tests_of_the_plugins_pass(chosen, installed, tmp_path):
+    environment = {**os.environ, "PYTHONPATH": str(installed), "ATTNX_HOME": str(tmp_path)}
+    options = ["-q", "-c", "/dev/null", "-p", "no:cacheprovider", "-W", "ignore", "-m", chosen]
+    tests = [str(EXAMPLES / f"attnx-{name}" / "tests") for name in PACKAGES]
+    result = subprocess.run(
+        [sys.executable, "-m", "pytest", *options, *tests],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert result.returncode == 0, result.stdout
-    assert "5 passed" in result.stdout
+    assert ("17 passed" if chosen else "passed") in result.stdout

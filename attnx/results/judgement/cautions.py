@@ -18,6 +18,11 @@ from .records import UnitName
 
 FEW: Final = 0.5  # share of examples with a value below which a mean covers a minority
 COPIES: Final = 0.05  # share of test examples that occur more than once, or in train, worth a warning
+UNLIKELY: Final = {  # measures of unlikely inputs, by what was done to the examples
+    "unlikely-without-top": "Without the top {units}",
+    "unlikely-only-top": "With only the top {units}",
+}
+UNLIKELY_SHARE: Final = 0.1  # of inputs that look unlike training examples; 5 % do by chance
 MANY: Final = 0.5  # share of examples, or of words, above which something is worth a warning
 
 
@@ -35,11 +40,30 @@ def cautions(
         *_of_training(results),
         *_of_length(results, data, unit),
         *_of_scores(results, summaries, unit),
+        *_of_unlikely_inputs(summaries, unit),
         *_of_undefined(summaries),
         *(() if "unseen-words" in provides else _of_unknown_words(data)),
         *_of_copies(data),
         *_of_labels(data),
     )
+
+
+def _of_unlikely_inputs(summaries: Sequence[Summary], unit: UnitName) -> Iterable[Caution]:
+    """Shortened examples that look unlike training examples, more often than whole ones do."""
+    found = {(s.explanation, s.measure): s for s in summaries if s.predicted is None and s.mean is not None}
+    for (name, measure), shortened in found.items():
+        whole = found.get((name, "unlikely-whole"))
+        if name is None or whole is None or measure not in UNLIKELY:
+            continue
+        mean, low, most = shortened.mean or 0.0, shortened.low or 0.0, whole.high or whole.mean or 0.0
+        if mean >= UNLIKELY_SHARE and low > most:
+            yield Caution(
+                kind="unlikely-inputs",
+                about=(name, measure),
+                text=f"{UNLIKELY[measure].format(units=f'{unit}s')} of '{name}', {mean:.0%} of the inputs "
+                f"look unlike training examples (whole examples: {whole.mean or 0.0:.0%}): a change of the "
+                "output may be due to that alone",
+            )
 
 
 def no_attention(model: str, explanations: Sequence[str]) -> Caution:

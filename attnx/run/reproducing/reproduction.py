@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -204,9 +204,10 @@ def _concluded(
     )
 
 
-def _settings(size: Size) -> dict[str, str]:
-    """In what models and training differ from their defaults, at this size."""
-    several: dict[str, Settings] = {"": size, **{f" ({task})": one for task, one in size.by_task.items()}}
+def _settings(size: Size, tasks: Collection[str]) -> dict[str, str]:
+    """In what models and training differ from their defaults, at this size and in these tasks."""
+    others = {f" ({task})": one for task, one in size.by_task.items() if task in tasks}
+    several: dict[str, Settings] = {"": size, **others}
     return {
         f"{key}{place}": str(value)
         for place, settings in several.items()

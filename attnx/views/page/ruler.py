@@ -67,7 +67,7 @@ def ruler_of_ranking(
         return WIDTH * (min(1.0, max(left, 0.0 if share is None else share)) - left) / (1 - left)
 
     marks = {"random": 0.0, "50 %": 0.5, "best": 1.0}
-    if left < -0.3:  # else there is no room for its name
+    if left < -0.45:  # else there is no room for its name
         marks = {"worst found": left, **marks}
     return Ruler(
         tuple(
