@@ -144,7 +144,7 @@ Made by `python docs/data/methods.py write` from `docs/data/methods.json`; `... 
 - **share**: how far the explanation gets from random words to the best order that a search finds, when words are deleted or replaced in the order of its scores ([verdict.md](verdict.md)); 100 % is the best order found, below 0 is worse than random. With its 95 % interval.
 - **signs**: whether some scores are negative. Scores without signs cannot say that a word speaks against the class, which costs them in this test; so signed and unsigned methods are not compared on equal terms.
 - **class**: whether the scores depend on the class that is explained.
-- **passes**: texts sent through the model to explain one text. A backward pass counts as one more only where the method says so.
+- **passes**: forward passes through the model to explain one text; backward passes are not counted.
 - **ms**: time for one text on one thread of a busy machine, in batches; good for orders of magnitude only.
 
 `random` scores are a row like any other. What a method does, and what it cannot say: `attnx info NAME`.
@@ -162,7 +162,8 @@ def _of_short(longest: int | None) -> str:
         return ""
     return (
         f" of {longest - 2} to {longest} words (few and short for want of time: the intervals are wide, "
-        "and the verdict rests on deletion alone)"
+        "methods that sample have fewer samples than usual, as their options say, and the verdict rests on "
+        "deletion alone; `cls-attention`, `loo-jw` and `gradient-jw` are left out)"
     )
 
 

@@ -59,7 +59,8 @@ def test_a_model_that_ignores_the_trigger_is_refused_with_numbers_and_the_next_s
     assert report.rows == ()
     assert report.sentence.startswith("No statement about explanations: the model does not use the planted")
     assert "0 % of 30 texts are answered as the trigger says (needed: 90 %)" in report.sentence
-    assert "Next: a larger share (--share, now 0.3)" in report.sentence
+    assert ("Next: a larger share (--share, now 0.3)" in report.sentence) == (kind == "single")
+    assert "more training (--train epochs=...)" in report.sentence
     assert report.chance is None
     assert "no model uses the single trigger" in repr(report) or kind != "single"
     assert "No statement" in report.to_html()

@@ -144,10 +144,12 @@ class PlantedReport(Result):
     @property
     def _refusal(self) -> str:
         closest = max(self.checks, key=lambda check: (check.followed + check.swapped, -check.without))
+        room = self.share < (1.0 if self.kind == "single" else 0.3)  # two words leave room for a third
+        larger = f"a larger share (--share, now {self.share:g}), " if room else ""
         return (
             f"No statement about explanations: the model does not use the planted trigger. "
-            f"{'; '.join(closest.reasons)}. Next: a larger share (--share, now {self.share:g}), more "
-            "training (--train epochs=...), more texts, or another kind of trigger (--kind)."
+            f"{'; '.join(closest.reasons)}. Next: {larger}more training (--train epochs=...), more texts, or "
+            "another kind of trigger (--kind)."
         )
 
     def select(self, explanation: str) -> Recovery:
