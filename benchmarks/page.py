@@ -1,6 +1,6 @@
 """Puts what `make bench` measured into docs/performance.md: `python -m benchmarks.page`.
 
-The page says where: everything between `<!-- measured: NAMES -->` and `<!-- end -->` is written anew, as the
+The page says where: everything between `<!-- measured: NAMES -->` and `<!-- end -->` is replaced, as the
 rows of these benchmarks, or of all others for `*`; for `conditions`, as the machine and the date.
 """
 

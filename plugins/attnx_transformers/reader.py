@@ -163,8 +163,12 @@ class LayerReader(nn.Module, ABC):
         self, packing: Packing, mask: Tensor, vectors: Tensor, attention: Tensor | None
     ) -> tuple[Tensor, Tensor]:
         """Attention [B, L] and logits [B, C] of one pass, its attention read or replaced."""
-        reading = Reading(packing, mask, positions_asked(packing.used, self.query), self.head, self.pieces)
-        tap = Tap(None if attention is None else lambda weights: reading.replaced(weights, attention))
+        query = positions_asked(packing.used, self.query)
+        reading = Reading(packing, mask, query, self.head, self.pieces)
+        if attention is None:
+            tap = Tap(rows=None if self.query == "mean" else query.argmax(1))
+        else:
+            tap = Tap(lambda weights: reading.replaced(weights, attention))
         with self.network.stack.read({self.layer: tap}), self.network.stack.narrowed():
             output = self.network(packing, vectors, **self.settings())
         a = reading.attention(tap.weights) if attention is None else attention

@@ -29,8 +29,10 @@ class Reading:
     pieces: str
 
     def attention(self, weights: Tensor) -> Tensor:
-        """[B, L] of weights [B, M, T, T]; uniform where all weight is on special pieces."""
-        read = torch.einsum("bq,m,bmqi->bi", self.query, heads_read(self.head, weights), weights)  # [B, T]
+        """[B, L] of weights [B, M, T, T], or [B, M, 1, T]; uniform where all weight is on special pieces."""
+        one = weights.shape[2] == 1  # of the one position that attends
+        query = self.query.amax(1, keepdim=True) if one else self.query
+        read = torch.einsum("bq,m,bmqi->bi", query, heads_read(self.head, weights), weights)  # [B, T]
         return normalised(self._to_words(read), self.mask)
 
     def replaced(self, weights: Tensor, attention: Tensor) -> Tensor:

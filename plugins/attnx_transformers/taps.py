@@ -29,7 +29,8 @@ class Tap:
     """What one attention module shows in one pass, and what takes the place of its weights."""
 
     replace: Callable[[Tensor], Tensor] | None = None  # weights [B, M, T, T] -> weights
-    weights: Tensor = field(init=False)  # [B, M, T, T]
+    rows: Tensor | None = None  # [B] the one position whose weights are wanted, where nothing is replaced
+    weights: Tensor = field(init=False)  # [B, M, T, T], or [B, M, 1, T] of one position
     values: Tensor = field(init=False)  # [B, M, T, D]
 
 
@@ -78,6 +79,9 @@ def _attend(usual: Callable[..., Any], module: nn.Module, *tensors: Any, **more:
     tap = next(module.__dict__.get(_TAPS, iter(())), None)
     if tap is None:
         return usual(module, *tensors, **more)
+    if tap.rows is not None:
+        tap.weights = _weights_of_rows(module, tap.rows, *tensors, **more)
+        return usual(module, *tensors, **more)
     output, weights = _eager_of(module)(module, *tensors, **more)
     if weights is None:
         raise _unreadable(module)
@@ -88,6 +92,22 @@ def _attend(usual: Callable[..., Any], module: nn.Module, *tensors: Any, **more:
         output = torch.matmul(weights, values).transpose(1, 2).contiguous()  # [B, T, M, D]
     tap.weights, tap.values = weights, values
     return output, weights
+
+
+def _weights_of_rows(
+    module: nn.Module, rows: Tensor, query: Tensor, key: Tensor, value: Tensor, mask: Any, **more: Any
+) -> Tensor:
+    """[B, M, 1, T] the weights of one position of each row: memory grows with T, not with its square."""
+    at = rows[:, None, None, None]
+    asked = query.gather(2, at.expand(-1, query.shape[1], 1, query.shape[-1]))  # [B, M, 1, D]
+    if mask is not None and mask.shape[2] > 1:
+        mask = mask.expand(len(rows), -1, -1, -1)
+        mask = mask.gather(2, at.expand(-1, mask.shape[1], 1, mask.shape[-1]))
+    _, weights = _eager_of(module)(module, asked, key, value, mask, **more)
+    if weights is None:
+        raise _unreadable(module)
+    found: Tensor = weights
+    return found
 
 
 def _eager_of(module: nn.Module) -> Callable[..., Any]:

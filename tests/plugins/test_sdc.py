@@ -147,7 +147,7 @@ def test_no_linear_focus_is_right_in_error_mode_2():
 
 
 @pytest.mark.parametrize(
-    ("mode", "seeds"), [(1, 3), *(pytest.param(mode, 5, marks=pytest.mark.slow) for mode in (2, 3))]
+    ("mode", "seeds"), [(1, 1), *(pytest.param(mode, 5, marks=pytest.mark.slow) for mode in (2, 3))]
 )
 def test_training_finds_accurate_models_that_focus_wrongly(mode, seeds):
     report = attnx.evaluate(f"sdc-error-mode-{mode}", metrics=["focus"], seeds=range(seeds), progress=False)

@@ -1,6 +1,6 @@
 """Sweeps, reproductions and fetched data on disk: killed while they are written, and damaged afterwards.
 
-attnx never reads a stored sweep or reproduction: the same command makes them anew from sealed runs.
+attnx never reads a stored sweep or reproduction: the same command writes them again from sealed runs.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def stored_runs() -> dict[Path, int]:
     return {file: file.stat().st_mtime_ns for file in home().glob("runs/*/report.json")}
 
 
-def test_a_damaged_sweep_is_made_anew_from_its_runs(found: SweepReport) -> None:
+def test_a_damaged_sweep_is_written_again_from_its_runs(found: SweepReport) -> None:
     folder, cases, runs = found.folder, 0, stored_runs()
     assert folder is not None
     assert len(runs) == 2

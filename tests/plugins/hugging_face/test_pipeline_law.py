@@ -116,7 +116,7 @@ def test_pairs_are_read_as_the_pipeline_reads_them(kind: str, raw: Folder, tmp_p
     on = _loaded(tmp_path / "pairs.csv", TEXTS, asked)
     pairs = [{"text": text, "text_pair": query} for text, query in zip(TEXTS, asked, strict=True)]
     ours = _logits(_classifier(raw(kind), on), on)
-    np.testing.assert_allclose(ours, _of_pipeline(raw(kind), pairs), atol=CLOSE, rtol=CLOSE)
+    np.testing.assert_allclose(ours, _of_pipeline(raw(kind), pairs), atol=5 * CLOSE, rtol=CLOSE)
 
 
 @pytest.mark.parametrize("kind", ["bert, uncased", "roberta", "albert", "gpt2", "xlnet", "llama"])

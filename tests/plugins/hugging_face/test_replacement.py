@@ -158,3 +158,20 @@ def test_alternatives_are_run_a_few_at_a_time(saved: Any, monkeypatch: Any) -> N
         together = model.reattend(trace, several)
         monkeypatch.setattr(reader, "passes_at_once", lambda _: 2 * len(SENTENCES))
         torch.testing.assert_close(model.reattend(trace, several), together)
+
+
+def test_weights_of_one_position_are_a_row_of_all_weights(saved: Any) -> None:
+    """The attention that is read alone is that of the whole square, for decoders and encoders, padded too."""
+    for kind in ("llama", "language-model", "classifier", "decoder-classifier"):
+        model: Any = make(kind, saved(kind))
+        batch = model.encode(data().test)
+        with evaluating(model):
+            trace = trace_of(model, batch)
+            layers = model.layers(batch, trace.embeddings)
+            whole = layers.weights[model.layer].mean(1)  # [B, T, T]
+            row = torch.einsum("bq,bqi->bi", layers.query, whole)
+            words = torch.zeros_like(trace.attention).scatter_add(
+                1, layers.column.clamp_min(0), row.masked_fill(layers.column < 0, 0.0)
+            )
+            words = words.masked_fill(~batch.mask, 0.0)
+        torch.testing.assert_close(trace.attention, words / words.sum(1, keepdim=True), atol=1e-5, rtol=1e-4)
