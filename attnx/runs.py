@@ -10,10 +10,11 @@ import webbrowser
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING
 
+from .api.export import export
 from .api.setup import installed_here
-from .disk import delete_folder, write_file
+from .disk import delete_folder
 from .errors import UsageError
 from .results.overview import KeptFiles, StoredRun, StoredWeights
 
@@ -124,67 +125,6 @@ def view(
     if open:
         webbrowser.open(page.resolve().as_uri())
     return page
-
-
-@overload
-def export(
-    run: str | Path,
-    to: Literal["latex", "csv", "markdown"] = "latex",
-    *,
-    into: str | Path | None = None,
-    out: str | Path | None = None,
-    without: Names = (),
-) -> str: ...
-@overload
-def export(
-    run: str | Path,
-    to: Literal["svg", "png"],
-    *,
-    into: str | Path | None = None,
-    out: str | Path | None = None,
-    without: Names = (),
-) -> tuple[Path, ...]: ...
-def export(
-    run: str | Path,
-    to: Literal["latex", "csv", "markdown", "svg", "png"] = "latex",
-    *,
-    into: str | Path | None = None,
-    out: str | Path | None = None,
-    without: Names = (),
-) -> str | tuple[Path, ...]:
-    """Export the tables or the figures of a run or study for a paper. Nothing is evaluated again.
-
-    Args:
-        run: its name, the first characters of its name, or its folder.
-        to: "latex", "csv" or "markdown" for tables, "svg" or "png" for figures.
-        into: the file of a table, by default none; the folder of figures, by default `figures`.
-        out: the folder of runs; by default `runs` and `studies` in ATTNX_HOME.
-        without: plugins that draw no figures, one name or several.
-
-    Returns:
-        The text of a table; the files of figures.
-
-    Raises:
-        UsageError: there is no such run or format, or the run has no figures.
-        DataError: the report is damaged, edited, or from another version.
-    """
-    from .views.export import FIGURES, TABLES, to_text, write_figures
-
-    if to not in (*TABLES, *FIGURES):
-        raise UsageError(f"Unknown format '{to}'. Available: {', '.join((*TABLES, *FIGURES))}.")
-    report = show(run, out=out)
-    if to != "svg" and to != "png":
-        text = to_text(report, to)
-        if into is not None:
-            write_file(Path(into), text)
-        return text
-    written = write_figures(report, to, Path(into or "figures"), installed_here(without))
-    if not written:
-        raise UsageError(
-            "There are no figures. A run has some if one of its metrics draws one, or if its examples are "
-            "stored (--keep all); a study, if a measure has several settings."
-        )
-    return tuple(written)
 
 
 def delete(*runs: str | Path, dry_run: bool = False, out: str | Path | None = None) -> tuple[Path, ...]:

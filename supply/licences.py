@@ -21,7 +21,9 @@ REFUSED = re.compile(
     r"\bA?GPL|\bGNU (?:Affero )?General Public|\bSSPL|\bCommons Clause|NonCommercial", re.IGNORECASE
 )
 # Packages whose metadata does not say it, and where it stands.
-SAID_ELSEWHERE: dict[str, str] = {}
+SAID_ELSEWHERE: dict[str, str] = {
+    "axe-playwright-python": "MIT AND MPL-2.0",  # its file LICENSE, and the head of axe.min.js
+}
 
 
 def licence_of(name: str, package: Distribution) -> str:

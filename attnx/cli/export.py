@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from ..errors import UsageError
 from .completion import saved_names
 from .global_options import switched_off
 from .options import Out
@@ -13,20 +14,37 @@ from .options import Out
 
 def export(
     run: Annotated[
-        str,
+        list[str],
         typer.Argument(
-            metavar="RUN",
-            help="A run or study: its name, the first characters of its name, or its folder.",
+            metavar="RUN [RUN...]",
+            help="A run, study or sweep: its name, the first characters of its name, or its folder. Several "
+            "runs are compared.",
             autocompletion=saved_names,
         ),
     ],
     to: Annotated[
-        Literal["latex", "csv", "markdown", "svg", "png"],
+        Literal["latex", "csv", "markdown", "svg", "pdf", "png"],
         typer.Option(
-            metavar="latex|csv|markdown|svg|png",
-            help="latex, csv and markdown export tables; svg and png export figures.",
+            metavar="latex|csv|markdown|svg|pdf|png",
+            help="latex, csv and markdown export a table; svg, pdf and png export figures.",
         ),
     ] = "latex",
+    what: Annotated[
+        Literal["measures", "ranking"] | None,
+        typer.Option(
+            metavar="measures|ranking",
+            help="The table: every measure, or how faithful each explanation is.  [default: measures; of a "
+            "sweep the ranking]",
+        ),
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Keep only this metric (repeatable)."),
+    ] = None,
+    explanation: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Keep only this explanation (repeatable)."),
+    ] = None,
     into: Annotated[
         Path | None,
         typer.Option(
@@ -36,23 +54,30 @@ def export(
     ] = None,
     out: Out = None,
 ) -> None:
-    """Export the tables or figures of a run for a paper.
+    """Export a table or the figures of runs, studies and sweeps for a paper.
 
-    LaTeX tables use booktabs. It takes seconds; nothing is evaluated again.
+    LaTeX tables use booktabs; csv has every number at full precision. It takes seconds; nothing is
+    evaluated again.
 
     Examples:
 
-      attnx export 55e8 --to latex > table.tex
+      attnx export 55e8 --what ranking > ranking.tex
 
-      attnx export 55e8 --to svg --into figures
+      attnx export 55e8 --to latex --metric kendall --explanation attention
+
+      attnx export 55e8 b0c1 --to markdown
+
+      attnx export 55e8 --to pdf --into figures
     """
     from .. import runs
 
-    if to == "svg" or to == "png":
-        written = runs.export(run, to, into=into, out=out, without=switched_off)
-        print("\n".join(map(str, written)))
+    metrics, explanations = metric or (), explanation or ()
+    if to == "svg" or to == "pdf" or to == "png":
+        if what or metrics or explanations:
+            raise UsageError(f"--what, --metric and --explanation choose a table; --to {to} has all figures.")
+        print("\n".join(map(str, runs.export(run, to, into=into, out=out, without=switched_off))))
         return
-    text = runs.export(run, to, into=into, out=out, without=switched_off)
+    text = runs.export(run, to, what=what, metrics=metrics, explanations=explanations, into=into, out=out)
     if into is None:
         sys.stdout.write(text)
     else:

@@ -134,6 +134,16 @@ class Examples(Sequence[StoredExample]):
     def __iter__(self) -> Iterator[StoredExample]:
         return (self._example(row) for row in range(len(self)))
 
+    def __repr__(self) -> str:
+        methods = f"; scores of {', '.join(self.methods)}" if self.methods else ""
+        return f"<Examples: {len(self)}, seeds {', '.join(map(str, self.seeds))}{methods}>"
+
+    def _repr_html_(self) -> str:
+        """The first examples for a notebook."""
+        from .rendering import notebook_of
+
+        return notebook_of(self)
+
     def find(self, id_: str) -> StoredExample:
         """The example of that id."""
         if id_ not in self.ids:

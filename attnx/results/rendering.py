@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING, Any, Literal
 
 from .audit import AuditReport
 from .comparison import Comparison
+from .examples import Examples
 from .explanation import Explanation, Explanations
+from .judgement.records import Ranking, Verdict
 from .planting.report import PlantedReport
 from .report import Report
 from .reproduction import Reproduction
@@ -147,28 +149,51 @@ def page_of(result: Result, catalog: Catalog | None = None, links: Mapping[str, 
     raise TypeError(f"{type(result).__name__} has no view")
 
 
-def notebook_of(result: Result) -> str:
-    """A result as the output of a notebook's cell: in brief where it has a short form, else as text."""
+def notebook_of(result: object) -> str:
+    """A result, or a part of one, as the output of a notebook's cell."""
     from html import escape
+
+    from ..views.page import cells
 
     match result:
         case Report():
-            from ..views.page.report import fragment
-
-            return fragment(result)
+            return cells.of_report(result)
         case StudyReport():
-            from ..views.page.report import study_fragment
-
-            return study_fragment(result)
+            return cells.of_study(result)
+        case SweepReport():
+            return cells.of_sweep(result)
+        case Comparison():
+            return cells.of_comparison(result)
+        case Reproduction():
+            return cells.of_reproduction(result)
+        case AuditReport():
+            return cells.of_audit(result)
         case Explanation():
-            from ..views.page.explanation import fragment as explanation_fragment
-
-            return explanation_fragment(result)
+            return cells.of_explanation(result)
         case Explanations():
-            from ..views.page.explanation import fragments
+            return cells.of_explanations(result)
+        case Verdict():
+            return cells.of_verdict(result)
+        case Ranking():
+            return cells.of_ranking(result)
+        case Examples():
+            return cells.of_examples(result)
+        case Result():
+            return f"<pre>{escape(text_of(result, 100))}</pre>"
+    raise TypeError(f"{type(result).__name__} has no view")
 
-            return fragments(result)
-    return f"<pre>{escape(text_of(result, 100))}</pre>"
+
+def table_of(
+    result: Result,
+    form: Literal["latex", "csv", "markdown"],
+    what: Literal["measures", "ranking"] | None,
+    metrics: Collection[str],
+    explanations: Collection[str],
+) -> str:
+    """One table of a result as text."""
+    from ..views.export import to_text
+
+    return to_text(result, form, what, metrics, explanations)
 
 
 def figures_of(result: Result, catalog: Catalog | None = None) -> list[ReportFigure]:

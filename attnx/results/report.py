@@ -11,7 +11,7 @@ from ..errors import CheckFailed, DataError, UsageError
 from ..request.spec import RunSpec
 from .caution import Caution
 from .formatting import Interval, Number, format_number, interval_of, measure_name, with_arrow
-from .judgement.records import FamilyEvidence, Heading, Ranked, UnitName, Verdict
+from .judgement.records import FamilyEvidence, Heading, Ranked, Ranking, UnitName, Verdict
 from .provenance import ComponentUsed, Provenance, Record, SampleUsed
 from .result import Result
 from .selection import NoSuchRow, arguments_of
@@ -128,7 +128,9 @@ class Report(Result):
     quality: Annotated[tuple[Quality, ...], Field(min_length=1)]  # of every seed
     sample: SampleUsed | None  # None: everything was measured on the whole test split
     verdicts: tuple[Verdict, ...]  # one for every explanation and heading
-    ranking: tuple[Ranked, ...] = ()  # every explanation of the run, the most faithful first
+    ranking: Annotated[
+        tuple[Ranked, ...], AfterValidator(Ranking)
+    ] = ()  # every explanation of the run, the most faithful first
     reset: dict[str, float] = {}  # rank correlation of scores before and after parameters are reset
     evidence: tuple[FamilyEvidence, ...] = ()  # what every family of metrics shows; it decides nothing
     summaries: tuple[Summary, ...]

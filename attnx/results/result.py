@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -76,6 +77,33 @@ class Result(Record):
 
         return markdown_of(self)
 
+    def to_table(
+        self,
+        to: Literal["latex", "csv", "markdown"] = "latex",
+        *,
+        what: Literal["measures", "ranking"] | None = None,
+        metrics: Collection[str] = (),
+        explanations: Collection[str] = (),
+    ) -> str:
+        """One table of the result for a paper.
+
+        Args:
+            to: the format; CSV has every number at full precision.
+            what: "measures", or "ranking" for how faithful each explanation is; by default measures, of a
+                sweep the ranking, and in Markdown the whole result if nothing is chosen.
+            metrics: the metrics to keep; by default all.
+            explanations: the explanations to keep; by default all.
+
+        Returns:
+            The table as text; LaTeX needs the package booktabs.
+
+        Raises:
+            UsageError: this kind of result has no such table, or a name is not in it.
+        """
+        from .rendering import table_of
+
+        return table_of(self, to, what, metrics, explanations)
+
     def to_html(self, catalog: Catalog | None = None) -> str:
         """The result as an HTML page of one file.
 
@@ -87,7 +115,7 @@ class Result(Record):
         return page_of(self, catalog)
 
     def figures(self, catalog: Catalog | None = None) -> list[ReportFigure]:
-        """Every figure that the result has the numbers for; `save("name.svg")` writes one, or a PNG."""
+        """Every figure that the result has the numbers for; `save("name.svg")` writes one (or .pdf, .png)."""
         from .rendering import figures_of
 
         return figures_of(self, catalog)

@@ -88,8 +88,8 @@ def test_tables_are_texts_and_figures_are_files(kept, home, tmp_path):
     files = attnx.runs.export(old.fingerprint, "svg", into=tmp_path / "figures")
     assert files
     assert set(files) == set((tmp_path / "figures").iterdir())
-    with pytest.raises(UsageError, match="Unknown format 'pdf'"):
-        attnx.runs.export(old.fingerprint, "pdf")
+    with pytest.raises(UsageError, match="Unknown format 'gif'"):
+        attnx.runs.export(old.fingerprint, "gif")
 
 
 def test_runs_are_deleted_all_or_none_and_not_by_a_dry_run(kept, home):

@@ -8,6 +8,7 @@ from urllib.parse import unquote
 import pytest
 
 import attnx
+from attnx.results.formatting import format_number
 
 SMALL = {"task": "sdc-text:train=60,dev=30,test=40", "training": {"epochs": 1}, "progress": False}
 
@@ -43,7 +44,8 @@ def test_tables_are_exported_for_latex_and_as_numbers(kept, home, cli, tmp_path)
     assert out.count("{") == out.count("}")
     row = kept.select("tau", reference="loo")
     line = next(line for line in out.splitlines() if line.startswith(r"kendall tau $\uparrow$ & loo"))
-    assert str(row.interval) in line
+    low, high = (f"${end}$" if end[0] == "-" else end for end in map(format_number, row.interval))
+    assert f"[{low}, {high}]" in line
     assert line.endswith(r"\\")
     columns = re.search(r"\\begin\{tabular\}\{(\w+)\}", out)[1]
     assert line.count("&") == len(columns) - 1

@@ -132,7 +132,7 @@ def listed() -> None:
     datasets.export("imdb", split="test", limit=20)[0].to_json().upper()
     summary: str = components.list("tasks")[0].summary
     broken = [plugin.name for plugin in attnx.components.plugins() if plugin.failure]
-    runs.export("3f2a", "pdf")  # type: ignore[call-overload]
+    runs.export("3f2a", "gif")  # type: ignore[call-overload]
     runs.prune(older_than=30)  # type: ignore[arg-type]
     datasets.export("imdb", split="tests")  # type: ignore[arg-type]
     del report, table, files, page, deleted, unused, status, folder, summary, broken

@@ -3,6 +3,7 @@
 import os
 import shutil
 from dataclasses import replace
+from importlib import resources
 
 import numpy as np
 import pytest
@@ -130,6 +131,24 @@ def browser():
         chromium = play.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield chromium
         chromium.close()
+
+
+@pytest.fixture(scope="session")
+def findings():
+    """What the rules of axe (WCAG 2.2 A and AA, and good practice) find wrong on a page, by rule."""
+    script = resources.files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+    rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+    asked = {"resultTypes": ["violations"], "runOnly": rules}
+
+    def check(page):
+        if not page.evaluate("Boolean(window.axe)"):
+            page.evaluate(script)
+        # What is inside a figure is one image to a reader, and thousands of elements to the rules.
+        run = "asked => axe.run({ exclude: ['figure svg *'] }, asked)"
+        found = page.evaluate(run, asked)["violations"]
+        return {one["id"]: [node["html"][:120] for node in one["nodes"]] for one in found}
+
+    return check
 
 
 @pytest.fixture

@@ -3,12 +3,8 @@
 Runs where a Chromium is installed; `make test-browser` installs one.
 """
 
-from pathlib import Path
-
 import pytest
-
-# Accessibility, checked in the page itself: names, headings, images, contrast, overflow.
-CHECKS = (Path(__file__).parent / "accessibility.js").read_text(encoding="utf-8")
+from views.test_page import many_examples
 
 
 @pytest.fixture
@@ -16,15 +12,13 @@ def opened(open_file, full_page):
     return lambda **asked: open_file(full_page, **asked)
 
 
-def test_the_checks_see_what_is_wrong(opened):
+def test_the_checks_see_what_is_wrong(opened, findings):
     page = opened()
     page.evaluate(
         """() => document.querySelector("main").insertAdjacentHTML("beforeend",
         '<h5>deep</h5><button></button><p style="color:#bbb">pale</p><h1>second</h1>')"""
     )
-    wrong = " ".join(page.evaluate(CHECKS))
-    for said in ("no name", "heading h5", "contrast", "not one h1"):
-        assert said in wrong
+    assert {"button-name", "heading-order", "color-contrast"} <= findings(page).keys()
 
 
 def test_texts_of_others_are_shown_and_not_executed(opened):
@@ -117,3 +111,57 @@ def test_it_prints_without_its_controls(opened):
     assert page.is_visible("h1")
     assert page.is_visible(".answer")
     assert page.pdf().startswith(b"%PDF")
+
+
+@pytest.fixture
+def judged(open_file, judged_page):
+    return lambda **asked: open_file(judged_page, **asked)
+
+
+def test_a_page_reaches_its_tables_within_4000_pixels(judged):
+    page = judged()
+    assert page.evaluate("document.documentElement.scrollHeight") < 4000
+    assert page.locator("h1").inner_text().startswith("How faithful are attention and input-x-gradient?")
+    assert page.locator(".ruler").bounding_box()["y"] < 400
+    assert page.locator(".example").count() == 4
+
+
+def test_the_examples_that_decide_come_first_by_the_two_methods_shown(judged, judged_report):
+    page = judged()
+    examples = judged_report.examples()
+    ahead = examples.gains["loo"][0] - examples.gains["attention"][0]
+    shown = page.eval_on_selector_all(".example", "all => all.map(e => e.id.slice('example='.length))")
+    assert page.locator(".example").first.locator("h4").all_inner_texts() == ["attention", "loo"]
+    assert shown == [examples.ids[row] for row in (-ahead).argsort(kind="stable")[:4]]
+    page.select_option("#sort", "g")
+    assert page.eval_on_selector("#order", "e => e.selectedOptions[0].textContent") == "worst first"
+    first = page.eval_on_selector(".example", "e => e.id.slice('example='.length)")
+    assert first == examples.ids[int(examples.gains["attention"][0].argmin())]
+
+
+def test_a_link_brings_back_what_was_seen(judged, open_file, judged_page):
+    page = judged()
+    page.select_option("#left", label="\u2068gradient\u2069")
+    page.select_option("#sort", "o")
+    page.fill("#text", "quote")
+    link = page.locator(".example h3 a").nth(1)
+    name, href = link.inner_text(), link.get_attribute("href")
+    again = open_file(judged_page, fragment=href)
+    assert again.evaluate("document.activeElement.id") == f"example={name}"
+    assert again.input_value("#text") == "quote"
+    assert again.locator(".example h4").first.inner_text() == "gradient"
+    assert again.inner_text("#count") == page.inner_text("#count")
+
+
+def test_a_page_of_5000_examples_opens_and_is_searched(judged_report, open_file, tmp_path):
+    examples = many_examples(5000, 12, 1)
+    path = tmp_path / "large.html"
+    path.write_text(judged_report.with_examples(examples).to_html(), encoding="utf-8")
+    page = open_file(path)
+    assert page.inner_text("#count") == "5000 of 5000 examples; the first 4 are shown"
+    page.fill("#text", "word42 word7")
+    wanted = sum("word42" in (text := " ".join(units)) and "word7" in text for units in examples.units)
+    assert page.inner_text("#count").startswith(f"{wanted} of 5000 examples")
+    page.fill("#text", "")
+    page.click("#more")
+    assert page.locator(".example").count() == 24

@@ -248,3 +248,10 @@ def test_training_curves_of_seeds_that_stopped_at_different_epochs_are_drawn_tog
     (axes,) = figure.axes
     assert list(axes.lines[0].get_xdata()) == [*curve.x, 50.0]
     assert list(axes.lines[0].get_ydata()) == pytest.approx([*curve.y, 0.5])
+
+
+def test_a_run_without_a_projection_has_a_page_and_a_cell(judged_report):
+    labels = {"task": "t", "model": "m"}
+    report = judged_report.model_copy(update={"labels": labels})
+    assert "<b><bdi>m</bdi></b> on <b><bdi>t</bdi></b>: " in report.to_html()
+    assert "<bdi>m</bdi> on <bdi>t</bdi>, 2 training seeds" in report._repr_html_()

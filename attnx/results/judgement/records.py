@@ -146,6 +146,12 @@ class Verdict(Record):
 
         return f"{self.explanation}, {self.heading}: {grade_in_words(self)}. {self.sentence}"
 
+    def _repr_html_(self) -> str:
+        """The verdict for a notebook."""
+        from ..rendering import notebook_of
+
+        return notebook_of(self)
+
 
 class Ranked(Record):
     """One explanation in the ranking of a run."""
@@ -161,3 +167,15 @@ class Ranked(Record):
     group: int  # 1 is the best; the first of a group differs beyond noise from everything above it
     as_good: bool = True  # does not differ from the best beyond noise
     recommended: bool = False
+
+
+class Ranking(tuple[Ranked, ...]):
+    """Explanations, the most faithful first: a tuple that a notebook shows as a ruler."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        """The ruler for a notebook."""
+        from ..rendering import notebook_of
+
+        return notebook_of(self)

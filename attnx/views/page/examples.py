@@ -58,6 +58,11 @@ class Browsed:
         return f"{examples.capitalize()}, {seeds}{rest}."
 
 
+def pair_of_methods(examples: Examples) -> tuple[str, ...]:
+    """The first two methods, the model's own attention first if it has one."""
+    return examples.methods[:2]
+
+
 def pair_of(report: Report, examples: Examples) -> tuple[str, str] | None:
     """The methods to compare first: what the run is about, and what to use instead, else the best other."""
     asked = [v.explanation for v in report.verdicts if v.explanation in examples.methods]

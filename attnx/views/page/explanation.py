@@ -48,7 +48,7 @@ def page(explanation: Explanation) -> str:
     """A page of one file."""
     headline = of_explanation(explanation)
     title = f"{headline} {explanation.title}"
-    return render("explanation.html", title=title, headline=headline, **_shown(explanation))
+    return render("explanation.html", title=title, headline=headline, **shown(explanation))
 
 
 def page_of_several(explanations: Explanations) -> str:
@@ -57,21 +57,12 @@ def page_of_several(explanations: Explanations) -> str:
         "explanations.html",
         title=f"{len(explanations)} texts, {explanations.title}",
         it=explanations,
-        texts=[_shown(explanation) for explanation in explanations],
+        texts=[shown(explanation) for explanation in explanations],
     )
 
 
-def fragment(explanation: Explanation) -> str:
-    """The same as part of another page, such as a notebook."""
-    return render("explanation_cell.html", **_shown(explanation))
-
-
-def fragments(explanations: Explanations) -> str:
-    """Several texts as part of another page."""
-    return "\n".join(map(fragment, explanations))
-
-
-def _shown(explanation: Explanation) -> dict[str, Any]:
+def shown(explanation: Explanation) -> dict[str, Any]:
+    """What the templates of explained texts need."""
     return {
         "it": explanation,
         "classes": [_shown_class(explanation, of) for of in explanation.by_class],

@@ -143,7 +143,7 @@ def of_study(report: StudyReport, summary: str) -> Headline:
 
 def of_explanation(explanation: Explanation) -> Headline:
     """Why the model predicts what it does, by the word whose removal changes most."""
-    question = f"Why does the model predict {explanation.predicted}?"
+    question = f"Why does the model {'answer' if explanation.answer else 'predict'} {explanation.predicted}?"
     p = explanation.probabilities[explanation.predicted]
     about_it = explanation.target == explanation.predicted and not explanation.versus
     changes = {out: out.change for out in explanation.left_out if out.change is not None}

@@ -81,16 +81,6 @@ def study_page(report: StudyReport, catalog: Catalog | None = None) -> str:
     )
 
 
-def fragment(report: Report) -> str:
-    """The verdict and the measures for the cell of a notebook."""
-    return render("fragment.html", report=report, judged=judged(report), ruler=ruler_of(report), study=None)
-
-
-def study_fragment(report: StudyReport) -> str:
-    """The findings for the cell of a notebook."""
-    return render("fragment.html", report=report, judged=(), ruler=None, study=report)
-
-
 def judged(report: Report) -> tuple[Judged, ...]:
     """The verdicts by explanation, with the evidence of every family."""
     return tuple(

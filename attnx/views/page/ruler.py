@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -44,28 +45,37 @@ class Ruler:
 
 def ruler_of(report: Report) -> Ruler | None:
     """The ruler of a report; None where nothing was ranked."""
-    ranked = [one for one in report.ranking if one.share is not None]
     verdicts = {v.explanation: v for v in report.verdicts if v.heading == "faithfulness" and v.removals}
-    if not ranked or not verdicts:
+    if not verdicts:
         return None
     worst = [v.worst for v in verdicts.values() if v.worst is not None]
+    first = next(iter(verdicts.values()))
+    return ruler_of_ranking(report.ranking, verdicts, worst, first.removals[0].removal)
+
+
+def ruler_of_ranking(
+    ranking: Sequence[Ranked], asked: Collection[str] = (), worst: Sequence[float] = (), removal: str = ""
+) -> Ruler | None:
+    """Explanations on a ruler that reaches to the worst order found; None where nothing was ranked."""
+    ranked = [one for one in ranking if one.share is not None]
+    if not ranked:
+        return None
     lows = [one.low for one in ranked if one.low is not None]
     left = min(-0.1, *worst, *lows)
-    first = next(iter(verdicts.values()))
 
     def place(share: float | None) -> float:
         return WIDTH * (min(1.0, max(left, 0.0 if share is None else share)) - left) / (1 - left)
 
     marks = {"random": 0.0, "50 %": 0.5, "best": 1.0}
-    if left < -0.3:  # else there is no room for its name
+    if left < -0.45:  # else there is no room for its name
         marks = {"worst found": left, **marks}
     return Ruler(
         tuple(
-            RulerLine(one, one.explanation in verdicts, place(one.share), place(one.low), place(one.high))
+            RulerLine(one, one.explanation in asked, place(one.share), place(one.low), place(one.high))
             for one in ranked
         ),
         tuple(Tick(name, place(share)) for name, share in marks.items()),
         place(0.0),
         left,
-        first.removals[0].removal,
+        removal,
     )
