@@ -155,7 +155,9 @@ def test_a_language_model_reads_the_prompt_as_it_is_written(
 ) -> None:
     folder = save_raw(kind, tmp_path / "causal", causal=True)
     template = "Review: {text}\nIt is"
-    options = HfCausalOptions(checkpoint=str(folder), template=template, labels=("dull", "one"), length="first")
+    options = HfCausalOptions(
+        checkpoint=str(folder), template=template, labels=("dull", "one"), length="first"
+    )
     model = HfCausal.build(texts, ToySoftmax(), options).eval()
     stock = AutoModelForCausalLM.from_pretrained(folder).eval()
     tokenizer = AutoTokenizer.from_pretrained(folder)
