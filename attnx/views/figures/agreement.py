@@ -67,7 +67,7 @@ def agreement(examples: Examples, names: list[str]) -> Array:
 
 
 def _average_ranks(scores: Array) -> Array:
-    """[M, L] the rank of every score among those of its method; equal scores share the mean of their ranks."""
+    """[M, L] the rank of every score within its method; equal scores share their mean rank."""
     one, other = scores[:, :, None], scores[:, None, :]
     return 0.5 * ((one > other).sum(2) + (one >= other).sum(2) + 1)
 
