@@ -33,7 +33,7 @@ class _Map:
 
 
 def heat_maps(report: SweepReport) -> list[ReportFigure]:
-    """A heat map for the share, accuracy and every measure, where cells differ and fit on it; the first leads."""
+    """Heat maps of the share, accuracy and every measure, where cells differ and fit; the first one leads."""
     axes = [*report.varying, *(["explanation"] if len({row.explanation for row in report.rows}) > 1 else [])]
     if not axes:
         return []
@@ -45,7 +45,7 @@ def heat_maps(report: SweepReport) -> list[ReportFigure]:
         column = None if across == "explanation" else across
         maps["accuracy ↑"] = _laid_out(report, _accuracy, column, without)
     for name, title in report.measures.items():
-        maps[title] = _laid_out(report, lambda row, name=name: row.values.get(name), across, down)
+        maps[title] = _laid_out(report, partial(_measured, name), across, down)
     readable = [(title, one) for title, one in maps.items() if _readable(one)]
     return [_drawing(title, one, across, leading=not at) for at, (title, one) in enumerate(readable)]
 
@@ -65,6 +65,10 @@ def _laid_out(
 
 def _name(report: SweepReport, row: SweepRow, axis: str) -> str:
     return row.explanation if axis == "explanation" else report.short(row, axis)
+
+
+def _measured(name: str, row: SweepRow) -> Value | None:
+    return row.values.get(name)
 
 
 def _accuracy(row: SweepRow) -> Value:
