@@ -151,8 +151,6 @@ def page_of(result: Result, catalog: Catalog | None = None, links: Mapping[str, 
 
 def notebook_of(result: object) -> str:
     """A result, or a part of one, as the output of a notebook's cell."""
-    from html import escape
-
     from ..views.page import cells
 
     match result:
@@ -168,6 +166,8 @@ def notebook_of(result: object) -> str:
             return cells.of_reproduction(result)
         case AuditReport():
             return cells.of_audit(result)
+        case PlantedReport():
+            return cells.of_planted(result)
         case Explanation():
             return cells.of_explanation(result)
         case Explanations():
@@ -178,8 +178,6 @@ def notebook_of(result: object) -> str:
             return cells.of_ranking(result)
         case Examples():
             return cells.of_examples(result)
-        case Result():
-            return f"<pre>{escape(text_of(result, 100))}</pre>"
     raise TypeError(f"{type(result).__name__} has no view")
 
 

@@ -124,7 +124,9 @@ def holds(experiment: Experiment, claim: Claim) -> bool:
     if claim.higher:
         return min(values(claim.column, claim.higher)) > max(values(claim.column, claim.than))
     if claim.greater:
-        return all(a > b for a, b in zip(*map(values, claim.greater), strict=True))
+        rows = [experiment.rows[name] for name in claim.rows or experiment.rows]
+        pairs = ([experiment.value(row, column) for column in claim.greater] for row in rows)
+        return all(a > b for a, b in pairs if a is not None and b is not None)
     if claim.above is not None:
         return min(values(claim.column)) > claim.above
     return claim.below is not None and max(values(claim.column)) < claim.below

@@ -69,7 +69,7 @@ def test_projection_and_metric_of_the_plugin_are_used_by_name(attnx, tmp_path):
 
 
 def test_a_plugin_of_a_library_is_described_without_it(attnx):
-    for name in ("quantus-complexity", "owen"):
+    for name in ("quantus-complexity", "shap-owen"):
         code, out, err = attnx("info", name)
         assert code == 0, err
         assert "options, e.g." in out

@@ -22,6 +22,7 @@ class Broken:
     needs = ()
     signed = False
     passes = 0
+    computed = True
 
     def __call__(self, model: Any, trace: Any, target: Tensor, random: Randomness) -> Tensor:
         values = trace.attention.clone()

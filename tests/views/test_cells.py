@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from views.test_every_page import audit, comparison, explain, reproduction, study, sweep
+from views.test_every_page import audit, comparison, explain, planted, reproduction, study, sweep
 
 from attnx.results.examples import Examples
 from attnx.results.judgement.records import Ranking
@@ -21,6 +21,7 @@ def cells(judged_report):
         "study": study(judged_report),
         "reproduction": reproduction(),
         "audit": audit(),
+        "planted": planted(),
         "explanation": explain(),
     }
     return {name: part._repr_html_() for name, part in parts.items()}
@@ -48,6 +49,19 @@ def test_cells_say_the_answer_with_its_number(cells, judged_report):
     assert "falls from 0.930 to 0.400" in cells["explanation"]
     assert isinstance(judged_report.examples(), Examples)
     assert cells["examples"].count('class="units"') == 6  # three examples by two methods
+
+
+def test_a_verdict_does_not_name_the_kind_of_unit_and_a_study_asks_its_question(judged_report, cells):
+    readable = judged_report.verdicts[0].model_copy(update={"heading": "interpretability"})
+    assert "point at the marked parts?" in readable._repr_html_()
+    assert "How much accuracy is lost when the model is trained with uniform attention" in cells["study"]
+
+
+def test_a_planted_trigger_is_a_table_next_to_random_scores(cells):
+    assert "Which explanations find what the model is known to use?" in cells["planted"]
+    assert "attention 40 %; random scores 2 %." in cells["planted"]
+    assert "(random scores)" in cells["planted"]
+    assert "the model does not use the planted trigger" in planted(used=False)._repr_html_()
 
 
 def test_the_ranking_of_a_report_that_is_read_back_is_a_ruler(judged_report):

@@ -2,7 +2,7 @@
 
 import re
 from datetime import UTC, datetime
-from itertools import product
+from itertools import pairwise, product
 
 import pytest
 
@@ -193,6 +193,34 @@ def test_it_is_accessible_and_does_not_scroll_sideways(open_file, pages, finding
         assert widths[0] <= widths[1] == width, scheme
         dark = page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 27)"
         assert dark == (scheme == "dark"), width
+
+
+@pytest.mark.parametrize("width", [720, 1200])
+@pytest.mark.parametrize("kind", ["judged", "planted"])
+def test_the_names_on_a_ruler_have_gaps_between_them(open_file, pages, kind, width):
+    page = open_file(pages[kind], width)
+    boxes = page.eval_on_selector_all(
+        ".ruler .ticks span",
+        "all => all.map(e => e.getBoundingClientRect()).map(box => [box.left, box.right])",
+    )
+    gaps = [after[0] - before[1] for before, after in pairwise(boxes)]
+    assert gaps
+    assert min(gaps) >= 5, gaps
+
+
+def test_the_chosen_sort_fits_into_its_box(open_file, pages):
+    page = open_file(pages["judged"])
+    room, needed = page.eval_on_selector(
+        "#sort",
+        """box => {
+          const free = box.cloneNode(false), chosen = box.selectedOptions[0].cloneNode(true);
+          free.style.width = "max-content";
+          free.append(chosen);
+          box.parentElement.parentElement.append(free);
+          return [box.offsetWidth, free.offsetWidth];
+        }""",
+    )
+    assert needed <= room
 
 
 def hues(page, side):

@@ -29,6 +29,7 @@ def row(projection="softmax", tau=0.5, task="easy:train=20,noise=1", explanation
         run=f"{task}{projection}{changes}",
         accuracy=0.75,
         faithfulness="good",
+        share=changes.get("share"),
         interpretability=None,
         values={"kendall tau with loo": value},
     )
@@ -62,6 +63,24 @@ def test_explanations_have_no_part_in_the_map_of_accuracy():
     accuracy, tau = found.figures()
     assert len(tiles(tau)[1]) == 6
     assert len(tiles(accuracy)[1]) == 2
+
+
+def test_the_map_of_shares_leads_and_is_in_percent():
+    shares, *others = sweep(row(share=0.25), row("hard", share=-0.5)).figures()
+    assert shares.title == "share, from random to best ↑"
+    assert re.findall(r">([−\d]+ %)</text>", to_svg(shares)) == ["25 %", "−50 %"]
+    assert shares.leading
+    assert not any(drawing.leading for drawing in others)
+
+
+def test_the_page_shows_one_heat_map_and_the_first_rows_and_folds_the_rest():
+    page = page_of(sweep(*(row(f"p{at}", share=at / 30) for at in range(15))))
+    folded = re.findall('<details class="fold">.*?</details>', page, re.DOTALL)
+    opened = re.sub('<details class="fold">.*?</details>', "", page, flags=re.DOTALL)
+    assert re.findall('<figure id="([^"]*)"', opened) == ["figure-heat-map-share-from-random-to-best"]
+    assert opened.count('data-label="share"') == 12
+    assert "3 more" in folded[0]
+    assert folded[0].count('data-label="share"') == 3
 
 
 def test_nothing_is_drawn_of_one_cell_or_of_more_than_can_be_read():

@@ -47,8 +47,6 @@ def agreement_figures(examples: Examples) -> list[ReportFigure]:
 
 def agreement(examples: Examples, names: list[str]) -> Array:
     """[M, M] the mean over examples and seeds of Spearman's ρ; NaN where it is nowhere defined."""
-    from scipy.stats import rankdata
-
     starts = np.concatenate([[0], np.cumsum(examples.lengths)]).astype(int)
     usable = np.flatnonzero(examples.lengths >= FEWEST_UNITS)
     rows = usable[np.unique(np.linspace(0, len(usable) - 1, MOST_EXAMPLES).round().astype(int))]
@@ -57,7 +55,7 @@ def agreement(examples: Examples, names: list[str]) -> Array:
         for row in rows:
             units = slice(starts[row], starts[row + 1])
             scores = np.stack([examples.scores[name].shares[seed, units].astype(float) for name in names])
-            ranks = rankdata(scores, axis=1)  # [M, L]
+            ranks = _average_ranks(scores)  # [M, L]
             ranks -= ranks.mean(1, keepdims=True)
             size = np.sqrt((ranks**2).sum(1))  # 0 where all scores are equal: no order, no correlation
             size[(size == 0) | ~np.isfinite(scores).all(1)] = np.nan
@@ -66,6 +64,12 @@ def agreement(examples: Examples, names: list[str]) -> Array:
     known = ~np.isnan(stacked)
     count = known.sum(0)
     return np.where(count > 0, np.where(known, stacked, 0.0).sum(0) / np.maximum(1, count), np.nan)
+
+
+def _average_ranks(scores: Array) -> Array:
+    """[M, L] the rank of every score within its method; equal scores share their mean rank."""
+    one, other = scores[:, :, None], scores[:, None, :]
+    return 0.5 * ((one > other).sum(2) + (one >= other).sum(2) + 1)
 
 
 def _draw(figure: Figure, names: list[str], values: Array, below: float) -> None:

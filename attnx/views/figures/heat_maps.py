@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from ...results.formatting import format_number
+from ...results.judgement.wording import percent
 from ...results.sweep import SweepReport, SweepRow, Value
 from .figure import INK, SERIES, ReportFigure, slug
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS, MOST_COLUMNS = 60, 20  # more cannot be read; the table has all of them
 MOST_LETTERS = 44
+SHARE = "share, from random to best ↑"
 DEEPEST = 0.62  # of the colour, so that the number on it can be read
 LETTER = 0.066  # inches
 TILE = 0.75, 0.3  # inches
@@ -31,29 +33,33 @@ class _Map:
 
 
 def heat_maps(report: SweepReport) -> list[ReportFigure]:
-    """A heat map for accuracy and for every measure, where cells differ and fit on it."""
+    """Heat maps of the share, accuracy and every measure, where cells differ and fit; the first one leads."""
     axes = [*report.varying, *(["explanation"] if len({row.explanation for row in report.rows}) > 1 else [])]
     if not axes:
         return []
     across = max(axes, key=lambda axis: len({getattr(row, axis) for row in report.rows}))
     down = [axis for axis in axes if axis != across]
-    found = []
-    if report.varying:
-        found.append(("accuracy ↑", _laid_out(report, None, across, down)))
+    maps = {SHARE: _laid_out(report, _share, across, down)}
+    if report.varying:  # accuracy does not depend on the explanation
+        without = [axis for axis in down if axis != "explanation"]
+        column = None if across == "explanation" else across
+        maps["accuracy ↑"] = _laid_out(report, _accuracy, column, without)
     for name, title in report.measures.items():
-        found.append((title, _laid_out(report, name, across, down)))
-    return [_drawing(title, one, across) for title, one in found if _readable(one)]
+        maps[title] = _laid_out(report, partial(_measured, name), across, down)
+    readable = [(title, one) for title, one in maps.items() if _readable(one)]
+    return [_drawing(title, one, across, leading=not at) for at, (title, one) in enumerate(readable)]
 
 
-def _laid_out(report: SweepReport, measure: str | None, across: str, down: Sequence[str]) -> _Map:
-    """The tiles of a measure, or of accuracy, which does not depend on the explanation."""
+def _laid_out(
+    report: SweepReport, value_of: Callable[[SweepRow], Value | None], across: str | None, down: Sequence[str]
+) -> _Map:
+    """The tiles of a measure; without `across`, in one column."""
     tiles = {}
     for row in report.rows:
-        value = row.values.get(measure) if measure else _plain(row.accuracy)
+        value = value_of(row)
         if value is not None:
-            names = [_name(report, row, axis) for axis in down if measure or axis != "explanation"]
-            column = _name(report, row, across) if measure or across != "explanation" else ""
-            tiles[" · ".join(names), column] = value
+            names = [_name(report, row, axis) for axis in down]
+            tiles[" · ".join(names), _name(report, row, across) if across else ""] = value
     return _Map(tuple(dict.fromkeys(r for r, _ in tiles)), tuple(dict.fromkeys(c for _, c in tiles)), tiles)
 
 
@@ -61,15 +67,26 @@ def _name(report: SweepReport, row: SweepRow, axis: str) -> str:
     return row.explanation if axis == "explanation" else report.short(row, axis)
 
 
-def _plain(number: float) -> Value:
-    return Value(mean=number, low=None, high=None, random=None, direction="up")
+def _measured(name: str, row: SweepRow) -> Value | None:
+    return row.values.get(name)
+
+
+def _accuracy(row: SweepRow) -> Value:
+    return Value(mean=row.accuracy, low=None, high=None, random=None, direction="up")
+
+
+def _share(row: SweepRow) -> Value | None:
+    """From random, which is 0, to the best order found."""
+    if row.share is None:
+        return None
+    return Value(mean=row.share, low=row.share_low, high=row.share_high, random=0.0, direction="up")
 
 
 def _readable(one: _Map) -> bool:
     return len(one.tiles) > 1 and len(one.rows) <= MOST_ROWS and len(one.columns) <= MOST_COLUMNS
 
 
-def _drawing(title: str, one: _Map, across: str) -> ReportFigure:
+def _drawing(title: str, one: _Map, across: str, *, leading: bool) -> ReportFigure:
     left = 0.3 + LETTER * max(len(_short(name)) for name in one.rows)
     width, height = TILE[0] * len(one.columns), TILE[1] * len(one.rows)
     chance = any(_like_random(value) for value in one.tiles.values())
@@ -79,7 +96,8 @@ def _drawing(title: str, one: _Map, across: str) -> ReportFigure:
         f"By {across}. A stronger colour means a higher value; each heat map has its own scale."
         + (" ≈: the interval includes the random baseline." if chance else ""),
         (left + width + 0.15, height + 0.25 + _room_below(one.columns)),
-        partial(_draw, one=one),
+        partial(_draw, one=one, shown=percent if title == SHARE else format_number),
+        leading=leading,
         left=left,
     )
 
@@ -90,7 +108,7 @@ def _room_below(columns: Sequence[str]) -> float:
     return 0.3 if LETTER * longest < TILE[0] else 0.3 + 0.6 * LETTER * longest
 
 
-def _draw(figure: Figure, one: _Map) -> None:
+def _draw(figure: Figure, one: _Map, shown: Callable[[float | None], str]) -> None:
     from matplotlib.patches import Rectangle
 
     below = _room_below(one.columns)
@@ -104,7 +122,7 @@ def _draw(figure: Figure, one: _Map) -> None:
         if value.mean is not None:
             tile = Rectangle((x, y), 1, 1, facecolor=SERIES[0], alpha=depth, linewidth=0)
             axes.add_patch(tile)
-        said = format_number(value.mean) + (" ≈" if _like_random(value) else "")
+        said = shown(value.mean) + (" ≈" if _like_random(value) else "")
         axes.text(x + 0.5, y + 0.5, said, ha="center", va="center", color=INK, fontsize=8)
     slanted = below > 0.3
     axes.set_xlim(0, len(one.columns))

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ...host.catalog import Catalog
 from . import headline
 from .examples import pair_of_methods
 from .explanation import ColouredUnit, shown
+from .glossary import look_up
 from .ruler import ruler_of, ruler_of_ranking
 from .templating import render
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from ...results.examples import Examples, StoredExample
     from ...results.explanation import Explanation, Explanations
     from ...results.judgement.records import Ranked, Verdict
+    from ...results.planting.report import PlantedReport
     from ...results.report import Report
     from ...results.reproduction import Reproduction
     from ...results.study import StudyReport
@@ -35,7 +38,9 @@ def of_study(report: StudyReport) -> str:
     """The findings."""
     head, rows = ("setting", "measure", "mean", "95 % interval", "published"), report.findings
     cells = [[f.setting, f.title, f.mean, f.interval, f.published] for f in rows]
-    return _table(headline.of_study(report, ""), head, cells)
+    study = {report.study.label: report.study.name}
+    entry = look_up(Catalog.installed(), "study", study).get(report.study.label)
+    return _table(headline.of_study(report, entry.summary if entry else ""), head, cells)
 
 
 def of_sweep(report: SweepReport) -> str:
@@ -73,6 +78,14 @@ def of_audit(report: AuditReport) -> str:
 
     head = ("metric", "with", "inversions", "ordered correctly")
     return _table(headline.of_audit(report), head, [row[:4] for row in metric_rows(report)])
+
+
+def of_planted(report: PlantedReport) -> str:
+    """How often each explanation finds the trigger."""
+    from ..terminal.planted import recovery_rows
+
+    head = ("explanation", "found", "95 % interval", "AP", "removal test", "grade")
+    return _table(headline.of_planted(report), head, recovery_rows(report) if report.rows else [])
 
 
 def of_explanation(explanation: Explanation) -> str:

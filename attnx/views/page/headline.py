@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ...results.comparison import Comparison
     from ...results.explanation import Explanation
     from ...results.judgement.records import Ranked, Verdict
+    from ...results.planting.report import PlantedReport
     from ...results.report import Report
     from ...results.reproduction import Reproduction
     from ...results.study import StudyReport
@@ -126,6 +127,20 @@ def of_audit(report: AuditReport) -> Headline:
     return Headline(
         "How often does each metric prefer a wrong explanation, where the right one is known?",
         f"{never} of {len(rows)} metrics never did.",
+    )
+
+
+def of_planted(report: PlantedReport) -> Headline:
+    """Which explanations find the trigger, next to random scores."""
+    question = "Which explanations find what the model is known to use?"
+    if not report.rows:
+        return Headline(question, "No statement: the model does not use the planted trigger.")
+    shown = [f"{row.explanation} {percent(row.found)}" for row in report.rows[:MOST_FINDINGS]]
+    left = len(report.rows) - len(shown)
+    rest = f" and {left} more" if left else ""
+    chance = f"random scores {percent(report.chance)}"
+    return Headline(
+        question, f"Texts in which the planted trigger is found: {', '.join(shown)}{rest}; {chance}."
     )
 
 

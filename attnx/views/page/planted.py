@@ -8,6 +8,8 @@ from ...results.planting.report import PlantedExample, PlantedReport, Recovery
 from ..terminal.planted import CHECKED, LEGEND, check_rows, grades
 from .direction import is_right_to_left
 from .explanation import ColouredUnit
+from .headline import of_planted
+from .ruler import WIDTH, Tick
 from .templating import render
 
 
@@ -22,12 +24,15 @@ class ShownText:
 
 def planted_page(report: PlantedReport) -> str:
     """The answer, the ruler of explanations, example texts, and how the models were checked."""
+    headline, random = of_planted(report), WIDTH * (report.chance or 0.0)
     return render(
         "planted.html",
-        title=f"A planted trigger: {report.task}, {report.model}",
+        title=f"{headline} {report.task}, {report.model}",
+        headline=headline,
         report=report,
-        rows=[(row, *_places(row), grades(row)) for row in report.rows],
-        chance=100 * (report.chance or 0.0),
+        rows=[(row, _place(row), grades(row)) for row in report.rows],
+        random=random,
+        ticks=(Tick("random", random), Tick("every text", WIDTH)),
         checks=check_rows(report),
         alone=["first word", "second word"] if report.checks[0].alone else [],
         checked=CHECKED,
@@ -36,10 +41,17 @@ def planted_page(report: PlantedReport) -> str:
     )
 
 
-def _places(row: Recovery) -> tuple[float, float, float]:
-    """Where the share and the ends of its interval are on the ruler, from 0 to 100."""
-    found, low, high = (100 * (value or 0.0) for value in (row.found, row.low, row.high))
-    return found, low, high
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the share of texts and the ends of its interval are on the ruler."""
+
+    share: float
+    low: float
+    high: float
+
+
+def _place(row: Recovery) -> Place:
+    return Place(*(WIDTH * (value or 0.0) for value in (row.found, row.low, row.high)))
 
 
 def _shown(example: PlantedExample, report: PlantedReport) -> ShownText:

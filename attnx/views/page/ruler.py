@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ...results.report import Report
 
 WIDTH = 100.0  # of the drawing, from the left end to best
+ROOM = -0.35  # share; if the left end is nearer to random, there is no room for its name
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +68,8 @@ def ruler_of_ranking(
         return WIDTH * (min(1.0, max(left, 0.0 if share is None else share)) - left) / (1 - left)
 
     marks = {"random": 0.0, "50 %": 0.5, "best": 1.0}
-    if left < -0.45:  # else there is no room for its name
-        marks = {"worst found": left, **marks}
+    if left < ROOM:
+        marks = {"worst": left, **marks}
     return Ruler(
         tuple(
             RulerLine(one, one.explanation in asked, place(one.share), place(one.low), place(one.high))

@@ -17,6 +17,7 @@ from .comparison import MARKS, strip_around_zero
 from .headline import of_sweep
 from .templating import render
 
+OPEN_ROWS = 12  # of cells that are not folded
 MOST_ROWS = 2000  # of comparisons; if there are more, only significant differences are listed
 
 
@@ -28,7 +29,7 @@ def sweep_page(report: SweepReport, links: Mapping[str, str]) -> str:
         comparisons, uncompared = report.comparisons(), ""
     except AttnxError as error:  # the rest of the page does not need them
         comparisons, uncompared = (), str(error)
-    headline = of_sweep(report)
+    headline, figures = of_sweep(report), report.figures()
     only_significant = sum(len(comparison.rows) for comparison in comparisons) > MOST_ROWS
     return render(
         "sweep.html",
@@ -43,7 +44,11 @@ def sweep_page(report: SweepReport, links: Mapping[str, str]) -> str:
         links=links,
         shared=[f"every {axis}: {write_options(o)}" for axis in AXES if (o := report.shared_options(axis))],
         interval=lambda value: interval_of(value.low, value.high) or "–",
-        figures=[(drawing, Markup(to_inline_svg(drawing))) for drawing in report.figures()],
+        figures=[(drawing, Markup(to_inline_svg(drawing))) for drawing in figures if drawing.leading],
+        more_figures=[
+            (drawing, Markup(to_inline_svg(drawing))) for drawing in figures if not drawing.leading
+        ],
+        open_rows=OPEN_ROWS,
         tasks=[(one, _tables(one, only_significant)) for one in comparisons],
         titles={row.run: report.apart(row) for row in report.rows},
         uncompared=uncompared,

@@ -7,7 +7,7 @@ from attnx.plugin import Card, hookimpl
 def attnx_importances() -> list[Card]:
     return [
         Card(
-            "owen",
+            "shap-owen",
             "attnx_owen.owen:Owen",
             options="attnx_owen.options:OwenOptions",
             citation='Lundberg and Lee, "A Unified Approach to Interpreting Model Predictions", NeurIPS 2017',

@@ -6,6 +6,6 @@ from attnx.plugin import Options
 
 
 class OwenOptions(Options):
-    """Options of `owen`."""
+    """Options of `shap-owen`."""
 
     evaluations: int = Field(200, ge=4, description="passes through the model for each text, at most")

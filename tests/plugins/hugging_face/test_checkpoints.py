@@ -137,7 +137,7 @@ def test_weights_that_are_missing_are_refused(saved: Any, monkeypatch: Any) -> N
 
 def test_label_words_that_begin_alike_are_refused(saved: Any) -> None:
     with pytest.raises(UsageError, match="fourfive, fourtwo begin with the same piece"):
-        make("language-model", saved("language-model"), labels=("fourfive", "fourtwo"))
+        make("language-model", saved("language-model"), labels=("fourfive", "fourtwo"), length="first")
     with pytest.raises(UsageError, match="give one word for each of no, yes"):
         make("language-model", saved("language-model"), labels=("one",))
 

@@ -155,7 +155,9 @@ def test_a_language_model_reads_the_prompt_as_it_is_written(
 ) -> None:
     folder = save_raw(kind, tmp_path / "causal", causal=True)
     template = "Review: {text}\nIt is"
-    options = HfCausalOptions(checkpoint=str(folder), template=template, labels=("dull", "one"))
+    options = HfCausalOptions(
+        checkpoint=str(folder), template=template, labels=("dull", "one"), length="first"
+    )
     model = HfCausal.build(texts, ToySoftmax(), options).eval()
     stock = AutoModelForCausalLM.from_pretrained(folder).eval()
     tokenizer = AutoTokenizer.from_pretrained(folder)
@@ -166,7 +168,7 @@ def test_a_language_model_reads_the_prompt_as_it_is_written(
             continue  # a pipeline does not cut prompts
         assert _ids(batch, row) == prompt.input_ids[0].tolist()
         with torch.no_grad():
-            expected = stock(**prompt).logits[0, -1, model.answers]  # type: ignore[index]
+            expected = stock(**prompt).logits[0, -1, [answer[0] for answer in model.answers.ids]]
         np.testing.assert_allclose(ours[row], expected, atol=CLOSE, rtol=CLOSE)
 
 

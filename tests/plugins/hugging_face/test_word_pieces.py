@@ -14,6 +14,7 @@ from transformers import PreTrainedTokenizerFast
 from attnx.plugin import DataError, Example, UsageError
 from attnx_texts.preprocessing import WordSplitter
 from attnx_transformers import word_pieces
+from attnx_transformers.language.prompts import TemplatePrompt
 from attnx_transformers.word_pieces import Piece, WordPieces, words_of
 
 
@@ -32,7 +33,8 @@ def example(text: str, *units: str) -> Example:
 
 def wrapped(made: Tokenizer, limit: int = LONGEST, template: str = "") -> WordPieces:
     known = next(name for name in ("[UNK]", "<unk>") if made.token_to_id(name) is not None)
-    return WordPieces(PreTrainedTokenizerFast(tokenizer_object=made, unk_token=known), limit, template)
+    prompt = TemplatePrompt(template) if template else None
+    return WordPieces(PreTrainedTokenizerFast(tokenizer_object=made, unk_token=known), limit, prompt)
 
 
 def by_word(pieces: WordPieces, of: Example) -> dict[str, list[str]]:

@@ -218,7 +218,7 @@
   right.append(...names.map(name => name.cloneNode(true)), option("", "nothing"), option("all", "all methods"));
   left.disabled = right.disabled = data.methods.length < 2;
   [left.value, right.value] = data.pair.length ? data.pair.map(String) : [data.methods.length ? "0" : "", ""];
-  if (data.decides) sort.append(option("d", "second method ahead of the first (test that decides)"), option("g", "first method ahead of random (test that decides)"));
+  if (data.decides) sort.append(option("d", "lead of the second method"), option("g", "lead of the first method over random"));
   sort.append(option("o", "order in the test split"), option("p0", "probability of the prediction"),
     ...data.columns.map((column, i) => option(`m${i}`, isolated(column.title))),
     ...data.methods.filter((_, i) => data.examples.some(e => e.by_seed[0].without[i] !== null)).map(method => option(`w${data.methods.indexOf(method)}`, `fall in probability without the top ${data.unit} of ${isolated(method.name)}`)));

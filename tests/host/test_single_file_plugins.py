@@ -88,7 +88,7 @@ def planned(metric: str) -> attnx.request.plan.Plan:  # type: ignore[name-define
 def test_a_file_is_used_by_name_with_its_options(file: Path, cli: Cli) -> None:
     code, out, err = cli("info", "top-part", "--plugin", str(file))
     assert code == 0, err
-    assert "provided by  top_part (top_part.py " in out
+    assert "provided by top_part (top_part.py " in " ".join(out.split())
     assert "top  int, default 1: how many units count" in out
     code, out, err = cli(
         "--plugin", str(file), "evaluate", "--task", "sdc-2d:train=20,dev=10,test=10",
