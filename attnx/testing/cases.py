@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 import torch
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ..errors import CheckFailed, DataError, UsageError
 from ..formulas.randomness import Randomness
 from ..protocols import JointMetric, Metric, SplitMetric
+from ..registry.plain_yaml import load_yaml
 from ..run.evaluation_mode import evaluating
 from ..run.measuring.attribution import Named, trace_of
 from ..run.measuring.metric_calls import answer_of, joint_answers
@@ -87,8 +87,8 @@ def read_cases(file: str | Path) -> tuple[MetricCase, ...]:
         DataError: the file cannot be read, or a case is wrong.
     """
     try:
-        found = yaml.safe_load(Path(file).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        found = load_yaml(Path(file).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
         raise DataError(f"Cannot read the cases of '{file}': {' '.join(str(error).split())}") from error
     if not isinstance(found, list) or not found:
         raise DataError(f"'{file}' must be a list of cases, e.g. '- {{scores: [1, 0], value: 1}}'.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from attnx.plugin import DataError, Example, ImportanceMethod, Model, PluginErro
 
 Words = Sequence[str]
 PROTOCOL = 4  # arguments of a method as attnx.plugin.ImportanceMethod has them
+LARGEST = float(np.finfo(np.float32).max)
 SHOWN = 5  # words of a text that an error shows
 
 
@@ -27,14 +29,19 @@ class Classifier:
         model: the model itself.
     """
 
-    def __init__(self, model: Model, examples: Sequence[Example], target: Sequence[int]) -> None:
+    def __init__(
+        self, model: Model, examples: Sequence[Example], target: Sequence[int], asked_by: str = "the function"
+    ) -> None:
         self.model = model
         self.target = tuple(target)
         self._known = {example.units: example for example in examples}
+        self._asked_by = asked_by
         self._number = 0
 
     def __call__(self, texts: Sequence[str | Words]) -> np.ndarray[Any, np.dtype[np.float64]]:
         """[texts, classes] the probabilities of texts, each a string or a list of words."""
+        if isinstance(texts, str):  # whose letters would be taken for texts
+            raise PluginError(f"{self._asked_by} asked the model about '{texts[:40]}': give a list of texts")
         examples = [self._example(text.split() if isinstance(text, str) else text) for text in texts]
         lengths = torch.tensor([len(example.units) for example in examples])
         found: dict[int, Any] = {}
@@ -49,7 +56,9 @@ class Classifier:
 
     def _example(self, words: Words) -> Example:
         if not words or not all(isinstance(word, str) for word in words):
-            raise PluginError("the function asked the model about a text that is empty or not made of words")
+            raise PluginError(
+                f"{self._asked_by} asked the model about a text that is empty or not made of words"
+            )
         self._number += 1
         whole = self._known.get(tuple(words))  # a text as its file has it
         return whole or Example(f"asked-{self._number}", tuple(words), 0)
@@ -80,8 +89,9 @@ class FunctionMethod(ImportanceMethod):
         batch = trace.batch
         words = [list(example.units) for example in batch.examples]
         examples = [replace(example, label=0) for example in batch.examples]
-        found = self.function(Classifier(model, examples, target.tolist()), words)
-        rows = _rows(found, words, _name(self.function))
+        name = _name(self.function)
+        found = self.function(Classifier(model, examples, target.tolist(), f"'{name}'"), words)
+        rows = _rows(found, words, name)
         longest = max(map(len, words))
         scores = torch.tensor([[*row, *[0.0] * (longest + 1 - len(row))] for row in rows])  # [B, n + 1]
         index = batch.unit_index.cpu().masked_fill(~batch.mask.cpu(), longest)  # the last score is 0
@@ -91,9 +101,10 @@ class FunctionMethod(ImportanceMethod):
 def _rows(found: Any, words: Sequence[Words], name: str) -> list[list[float]]:
     """The scores of every text as numbers; refused if there is not one finite score for every word."""
     try:
-        rows = [np.asarray(row, dtype=float).reshape(-1).tolist() for row in found]
+        rows = [_numbers(row) for row in found]
     except (TypeError, ValueError) as error:
-        raise PluginError(f"'{name}' must return one list of scores for each text: {error}") from error
+        reason = " ".join(str(error).split())[:200]
+        raise PluginError(f"'{name}' must return one list of scores for each text: {reason}") from error
     if len(rows) != len(words):
         raise PluginError(f"'{name}' returned scores for {len(rows)} texts, not for {len(words)}")
     for row, text in zip(rows, words, strict=True):
@@ -105,7 +116,29 @@ def _rows(found: Any, words: Sequence[Words], name: str) -> list[list[float]]:
             )
         if not np.isfinite(row).all():
             raise PluginError(f"'{name}' returned a score that is not finite for '{shown}'")
+        if max(map(abs, row)) > LARGEST:
+            raise PluginError(
+                f"'{name}' returned {max(row, key=abs):g} for '{shown}', which is too large for single "
+                "precision: divide all scores by the same number"
+            )
+        if len(set(row)) > 1 and len(np.unique(np.array(row, np.float32))) == 1:
+            raise PluginError(
+                f"'{name}' returned scores for '{shown}' that differ too little for single precision: "
+                "subtract what they have in common"
+            )
     return rows
+
+
+def _numbers(row: Any) -> list[float]:
+    """The scores of a text; strings, dates and complex numbers are none, though numpy would convert them."""
+    found = np.atleast_1d(np.squeeze(np.asarray(row)))
+    if found.ndim > 1:
+        raise ValueError(f"the scores of a text have the shape {np.shape(row)}")
+    values = found.tolist()
+    for value in values:
+        if not isinstance(value, Real):
+            raise TypeError(f"{str(value)[:40]!r} is not a number")
+    return [float(value) for value in values]
 
 
 def _name(function: Callable[..., Any]) -> str:

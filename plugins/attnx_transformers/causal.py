@@ -119,6 +119,12 @@ class HfCausal(LayerReader):
         """[C] what the labels get with an empty text in the prompt."""
         if asked:
             raise UsageError("calibrate=true needs one prompt for all texts; this task has questions.")
+        pieces = self.network.pieces
+        prompt: Any = pieces.prompt
+        if not pieces.tokenizer(prompt.whole("", "")[0], add_special_tokens=prompt.marks).input_ids:
+            raise UsageError(
+                "calibrate=true needs words around {text} in the template: nothing else is left."
+            )
         self.network.eval()
         with torch.no_grad():
             batch = self.encode([Example("", ("",), 0, text="", starts=(0,))])

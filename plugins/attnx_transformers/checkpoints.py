@@ -14,7 +14,7 @@ from typing import Any
 
 from attnx.plugin import DataError, Source, UsageError, did_you_mean_path, parse_object, read_text
 
-from .language.gguf_files import gguf_in, require_gguf
+from .language.gguf_files import check_header, gguf_in, require_gguf
 from .options import CheckpointOptions
 
 _SENTENCE = re.compile(r".{,300}?(\.(?= |$)|$)|.{300}")
@@ -58,6 +58,7 @@ class Checkpoint:
             gguf = gguf_in(folder)
         if gguf:
             require_gguf(name)
+            check_header(folder / gguf)
         elif local:
             if not os.path.isfile(folder / "config.json"):
                 raise DataError(f"'{folder}' has no config.json: it is not a model in Hugging Face layout.")

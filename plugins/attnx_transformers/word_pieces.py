@@ -87,6 +87,12 @@ class WordPieces:
 
     def answer(self, words: str) -> tuple[int, ...]:
         """The pieces of an answer after the end of the prompt, and after a space where it has none."""
+        try:
+            words.encode()
+        except UnicodeEncodeError as error:
+            raise UsageError(
+                "An answer holds half a character (a lone surrogate); write all of it."
+            ) from error
         before = (self.prompt.ending if self.prompt is not None else "") or "a"
         between = "" if before[-1].isspace() else " "
         whole = f"{before}{between}{words}"

@@ -8,6 +8,7 @@ import json
 import random
 import shutil
 import tempfile
+import warnings
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,10 +19,11 @@ from fuzzing import damaged, fuzzed
 from hypothesis import strategies as st
 
 import attnx
-from attnx.errors import DataError
+from attnx.errors import AttnxWarning, DataError
 from attnx.results.report import Report
 from attnx.results.study import StudyReport
 from attnx.store import run_list
+from attnx.store.kept_tensors import KeptTensors, list_kept
 from attnx.store.runs import read_report, read_study, write_study
 from attnx.store.seals import seal
 from attnx.store.weights import Weights
@@ -164,4 +166,24 @@ def test_the_list_of_runs_is_true_whatever_its_cache_says(seed: int, sealed: boo
     else:
         file.write_bytes(damaged(file.read_bytes(), seed))
         assert true_lines(root) == whole
+    shutil.rmtree(root)
+
+
+STATES = {"states": torch.arange(12.0).view(3, 4), "mask": torch.ones(3, dtype=torch.bool)}
+
+
+@fuzzed(60, seeds)
+def test_damaged_hidden_states_are_what_they_were_or_computed_again(seed: int) -> None:
+    root = Path(tempfile.mkdtemp(dir=FOLDER.name))
+    store = KeptTensors("states", root)
+    assert store.keep("a1", STATES, {"rows": 3})
+    (file,) = (one.path for one in list_kept("states", root))
+    file.write_bytes(damaged(file.read_bytes(), seed))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AttnxWarning)
+        found = store.find("a1")
+    if found is not None:
+        assert found[1] == {"rows": 3}
+        assert found[0].keys() == STATES.keys()
+        assert all(torch.equal(found[0][name], tensor) for name, tensor in STATES.items())
     shutil.rmtree(root)

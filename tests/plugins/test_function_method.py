@@ -97,7 +97,15 @@ def test_signs_are_declared_by_an_attribute() -> None:
         (lambda texts: [[float("nan")] * len(words) for words in texts], "not finite for"),
         (lambda texts: [], "scores for 0 texts"),
         (lambda texts: 3, "one list of scores for each text"),
-        (lambda texts: [["x"] * len(words) for words in texts], "one list of scores for each text"),
+        (lambda texts: [["x"] * len(words) for words in texts], "'x' is not a number"),
+        (lambda texts: [["1"] * len(words) for words in texts], "'1' is not a number"),
+        (lambda texts: [np.ones(len(words)) * 1j for words in texts], "'1j' is not a number"),
+        (lambda texts: [np.ones((2, len(words))) for words in texts], r"have the shape \(2, 2\)"),
+        (lambda texts: [[1e300] * len(words) for words in texts], "1e\\+300 for .* too large for single"),
+        (
+            lambda texts: [[1 + at * 1e-9 for at, _ in enumerate(words)] for words in texts],
+            "differ too little for single precision",
+        ),
     ],
 )
 def test_a_wrong_result_is_one_line(returned: Any, message: str) -> None:
@@ -108,6 +116,19 @@ def test_a_wrong_result_is_one_line(returned: Any, message: str) -> None:
         attnx.explain(predict, TEXTS, wrong, **QUIET)
     assert "\n" not in str(raised.value)
     assert "'wrong'" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"), [("great", "give a list of texts"), ([[]], "empty"), ([[3]], "not made of words")]
+)
+def test_a_wrong_question_to_the_model_is_one_line_with_the_name_of_the_function(
+    asked: Any, message: str
+) -> None:
+    def curious(model: Any, texts: Any) -> Any:
+        return model(asked)
+
+    with pytest.raises(attnx.PluginError, match=f"'curious' asked the model about .*{message}"):
+        attnx.explain(predict, TEXTS, curious, **QUIET)
 
 
 def test_a_function_that_cannot_be_called_so_is_refused_at_once() -> None:

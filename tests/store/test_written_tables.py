@@ -1,11 +1,13 @@
-"""Sweeps, reproductions and fetched data on disk: killed while they are written, and damaged afterwards.
+"""Sweeps, reproductions, planted triggers and fetched data on disk: killed while written, damaged afterwards.
 
-attnx never reads a stored sweep or reproduction: the same command writes them again from sealed runs.
+attnx never reads a stored sweep, reproduction or report of a planted trigger: the same command writes them
+again from sealed runs.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,10 +16,12 @@ from typing import Any
 import pytest
 from kills import deaths
 from loopback import serving, tarball, whole
+from planted_texts import WORDS, texts
 
 import attnx
 from attnx.disk import HIDDEN
 from attnx.errors import AttnxWarning
+from attnx.registry.text import registry_path
 from attnx.request.grid import plan_sweep, read_grid
 from attnx.results.reproduction import ColumnShown, Measured, Reproduction
 from attnx.results.result import Result
@@ -151,3 +155,98 @@ def test_fetched_data_is_whole_or_absent_wherever_the_fetching_is_killed(
             shutil.rmtree(root)
             root.mkdir()
         assert number >= 8
+
+
+def whole_folder_damaged(folder: Path) -> Iterator[str]:
+    """Damage every file of a stored folder: each way for all files at once; then take the folder away."""
+    ways: dict[str, Callable[[bytes], bytes | None]] = {
+        "emptied": lambda content: b"",
+        "cut off": lambda content: content[: len(content) // 2],
+        "edited": lambda content: content.translate(bytes.maketrans(b"0123456789", b"1234567899")),
+        "a folder": lambda content: None,
+    }
+    for name, way in ways.items():
+        for file in sorted(file for file in folder.rglob("*") if file.is_file()):
+            changed = way(file.read_bytes())
+            file.unlink()
+            if changed is None:
+                file.mkdir()
+            else:
+                file.write_bytes(changed)
+        yield name
+    shutil.rmtree(folder)
+    yield "no folder"
+
+
+def told_again(ask: Callable[[], Result], folder: Path) -> None:
+    """Whatever happened to a stored folder, the same call gives and writes what it gave before."""
+    told, runs = ask(), stored_runs()
+    (place,) = folder.iterdir()
+    before = contents(place)
+    assert len(before) >= 3
+    assert runs
+    for damage in whole_folder_damaged(place):
+        again = ask()
+        assert said(again.to_json()) == said(told.to_json()), damage
+        after = contents(place)
+        assert after.keys() == before.keys(), damage
+        for name, content in after.items():
+            if name.endswith(".json"):
+                assert said(content.decode()) == said(told.to_json()), damage
+    assert stored_runs() == runs, "nothing was computed again"
+
+
+def said(text: str) -> dict[str, Any]:
+    """All that a result says but how long it took, and when."""
+    fields: dict[str, Any] = json.loads(text)
+    return {name: value for name, value in fields.items() if name not in ("seconds", "date")}
+
+
+TABLE = """
+  tiny:
+    summary: Two ways to attend to points.
+    source: 'A paper, table 1'
+    task: sdc-2d
+    metrics: [nnz]
+    columns: {nnz: {measure: nnz}}
+    rows:
+      soft: {model: fcam, projection: softmax, published: {nnz: 4.5}}
+      sparse: {model: fcam, projection: sparsemax, published: {nnz: 1.9}}
+    claims:
+      - {says: Softmax spreads its weight wider, column: nnz, higher: soft, than: sparse}
+    standard: {tasks: {'sdc-2d:train=12,dev=4': test=4}, training: {epochs: 1}, seeds: 0-1}
+"""
+
+
+def test_a_damaged_reproduction_is_written_again_from_its_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registry = tmp_path / "registry.yaml"
+    registry.write_text(registry_path().read_text().replace("\nexperiments:\n", f"\nexperiments:{TABLE}", 1))
+    monkeypatch.setenv("ATTNX_REGISTRY", str(registry))
+    monkeypatch.setenv("ATTNX_HOME", str(tmp_path / "home"))
+    told_again(
+        lambda: attnx.reproduce("tiny", executor="in-process", progress=False), home() / "reproductions"
+    )
+
+
+def test_a_damaged_report_of_a_planted_trigger_is_written_again_from_its_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ATTNX_HOME", str(tmp_path / "home"))
+    file = tmp_path / "reviews.csv"
+    rows = (f"{text},{label}\n" for text, label in zip(*texts(200), strict=True))
+    file.write_text("text,label\n" + "".join(rows), encoding="utf-8")
+    told_again(
+        lambda: attnx.planted(
+            f"csv:file={file}",
+            "average-add:embedding=16",
+            words=WORDS["single"],
+            share=0.5,
+            removal=False,
+            explanations="input-x-gradient",
+            training={"epochs": 10, "learning_rate": 0.02},
+            progress=False,
+        ),
+        home() / "planted",
+    )

@@ -131,3 +131,18 @@ def test_a_value_without_the_name_of_its_measure_is_refused(tmp_path: Path) -> N
     for entry in ("value: 1", "values: {third: 1}"):
         with pytest.raises(CheckFailed, match="case 1: give values of first, second"):
             assert_cases(made, written(tmp_path, f"- {{scores: [1, 2], {entry}}}"))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[" * 200_000, "nested more than 50 deep"),
+        ("- {scores: [1, 0], value: 1, value: 0}", "the key 'value' occurs twice"),
+        ("- &a [1, *a]", "refers to itself"),
+    ],
+)
+def test_cases_are_read_within_the_limits_of_every_yaml_file(tmp_path: Path, text: str, said: str) -> None:
+    file = tmp_path / "odd.yaml"
+    file.write_text(text)
+    with pytest.raises(DataError, match=said):
+        read_cases(file)

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import importlib.util
 from pathlib import Path
+from typing import Any
 
 from attnx.plugin import DataError, UsageError
 
 NEEDED = ("gguf", "accelerate")
+SIZES = (
+    *("embedding_length", "feed_forward_length", "vocab_size", "expert_count"),
+    *("head_count", "head_count_kv", "key_length", "value_length"),
+)
 
 
 def gguf_in(folder: Path) -> str:
@@ -26,3 +31,34 @@ def require_gguf(name: str) -> None:
             f"checkpoint={name} is a GGUF file; reading it needs {' and '.join(missing)}: "
             "pip install 'attnx[language]'"
         )
+
+
+def check_header(file: Path) -> None:
+    """Refuse a file whose header is cut off, or asks for more than its weights can be.
+
+    Its reader goes on beyond the end of a file, for as many values as a list is said to have, and sizes that
+    do not fit are noticed only after so much memory was taken.
+    """
+    from gguf import GGUFReader
+
+    class Whole(GGUFReader):
+        """Stops where the file does."""
+
+        def _get(self, offset: int, dtype: Any, count: int = 1, override_order: Any = None) -> Any:
+            found = super()._get(offset, dtype, count, override_order)
+            if len(found) < int(count):
+                raise ValueError("it ends in the middle of a value")
+            return found
+
+    try:
+        reader = Whole(file)
+        widest = max((int(size) for tensor in reader.tensors for size in tensor.shape), default=0)
+        for key, field in reader.fields.items():
+            name = key.rpartition(".")[2]
+            most = len(reader.tensors) if name == "block_count" else widest if name in SIZES else None
+            asked = max((int(field.parts[at][0]) for at in field.data), default=0) if most is not None else 0
+            if most is not None and asked > most:
+                raise ValueError(f"it asks for {key}={asked}; its weights have room for {most}")
+    except Exception as error:  # a file of anybody's can make its reader raise anything
+        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        raise DataError(f"'{file}' cannot be loaded: {reason}.") from error

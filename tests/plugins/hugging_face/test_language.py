@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -315,6 +316,38 @@ def test_a_broken_gguf_file_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "a.gguf").write_bytes(b"GGUF but not really")
     with pytest.raises(DataError, match="cannot be loaded"):
         _model(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("key", "place", "value", "said"),
+    [
+        ("tokenizer.ggml.token_type", 4, 2**62, "it ends in the middle of a value"),  # a list without an end
+        ("GGUF.kv_count", 0, 2**62, "cannot be loaded"),
+        (
+            "llama.block_count",
+            3,
+            2**31,
+            "it asks for llama.block_count=2147483648; its weights have room for 20",
+        ),
+        (
+            "llama.embedding_length",
+            3,
+            20_000,
+            "it asks for llama.embedding_length=20000; its weights have room",
+        ),
+    ],
+)
+def test_a_gguf_file_that_asks_for_too_much_is_refused_before_anything_is_made(
+    gguf: Path, tmp_path: Path, key: str, place: int, value: int, said: str
+) -> None:
+    from gguf import GGUFReader
+
+    file = Path(shutil.copy(gguf, tmp_path))
+    reader: Any = GGUFReader(file, "r+")
+    reader.fields[key].parts[place][0] = value
+    reader.data.flush()
+    with pytest.raises(DataError, match=said):
+        Checkpoint.find(CheckpointOptions(checkpoint=str(file)), Source())
 
 
 def test_a_gguf_file_that_is_not_there_is_named(tmp_path: Path) -> None:
