@@ -47,7 +47,7 @@ def export(
     out: str | Path | None = None,
     without: Names = (),
 ) -> str | tuple[Path, ...]:
-    """Export a table or the figures of a run, study, sweep or comparison. Nothing is evaluated again.
+    """Export a table or the figures of a stored result or of a comparison. Nothing is evaluated again.
 
     Args:
         run: its name, the first characters of its name, or its folder; several runs are compared.
@@ -57,7 +57,7 @@ def export(
         metrics: the metrics to keep in a table, one name or several; by default all.
         explanations: the explanations to keep in a table, one name or several; by default all.
         into: the file of a table, by default none; the folder of figures, by default `figures`.
-        out: the folder of runs; by default `runs`, `studies` and `sweeps` in ATTNX_HOME.
+        out: the folder of runs; by default `runs`, `studies` and the others in ATTNX_HOME.
         without: plugins that draw no figures, one name or several.
 
     Returns:
@@ -91,7 +91,7 @@ def export(
 
 
 def _exported(run: str | Path | Sequence[str | Path], out: str | Path | None) -> Result:
-    """The run, study or sweep of that name; the comparison of several runs."""
+    """The stored result of that name; the comparison of several runs."""
     if not isinstance(run, str | Path):
         if len(run) != 1:
             from .compare import compare
@@ -99,13 +99,13 @@ def _exported(run: str | Path | Sequence[str | Path], out: str | Path | None) ->
             return compare(*run, out=out)
         run = run[0]
     from ..store.saved_reports import load_saved
-    from ..store.sweeps import find_sweep
+    from ..store.sweeps import find_result
 
     folder = Path(out) if out else None
     try:
         return load_saved(str(run), folder)
     except UsageError:
-        sweep = find_sweep(str(run), folder)
-        if sweep is None:
+        found = find_result(str(run), folder)
+        if found is None:
             raise
-        return sweep
+        return found

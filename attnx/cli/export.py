@@ -17,8 +17,8 @@ def export(
         list[str],
         typer.Argument(
             metavar="RUN [RUN...]",
-            help="A run, study or sweep: its name, the first characters of its name, or its folder. Several "
-            "runs are compared.",
+            help="A run, study, sweep, reproduction or test with a planted trigger: its name, the first "
+            "characters of its name, or its folder. Several runs are compared.",
             autocompletion=saved_names,
         ),
     ],
@@ -54,7 +54,7 @@ def export(
     ] = None,
     out: Out = None,
 ) -> None:
-    """Export a table or the figures of runs, studies and sweeps for a paper.
+    """Export a table or the figures of a stored result for a paper.
 
     LaTeX tables use booktabs; csv has every number at full precision. It takes seconds; nothing is
     evaluated again.

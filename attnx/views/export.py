@@ -13,8 +13,9 @@ from ..host.catalog import Catalog
 from ..results.formatting import Interval, format_number
 from ..results.judgement.wording import percent
 from ..results.result import Result
-from .export_tables import Cell, Share, Shares, Table, What, table_of
+from .export_tables import What, table_of
 from .markdown import table as markdown_table
+from .printed_table import Cell, Share, Shares, Table
 
 TextFormat = Literal["latex", "csv", "markdown"]
 FigureFormat = Literal["svg", "pdf", "png"]

@@ -3,49 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
 
 from ..errors import UsageError, did_you_mean
+from ..results.audit import AuditReport
 from ..results.comparison import Comparison
-from ..results.formatting import Interval, interval_of
+from ..results.formatting import interval_of
 from ..results.judgement.wording import GRADE_WORDS
+from ..results.planting.report import PlantedReport
 from ..results.report import Report
+from ..results.reproduction import Reproduction
 from ..results.result import Result
 from ..results.study import StudyReport
 from ..results.sweep import SweepReport
+from .export_checks import audited, recovered, reproduced
+from .printed_table import Cell, Share, Shares, Table
 
 What = Literal["measures", "ranking"]
 WHATS: Final = get_args(What)
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """A number that is shown in percent."""
-
-    value: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Shares:
-    """An interval that is shown in percent."""
-
-    low: float | None
-    high: float | None
-
-
-Cell = str | int | float | None | Interval | Share | Shares
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A table for print; a row of one cell is the heading of those below it."""
-
-    caption: str
-    label: str
-    head: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    records: tuple[dict[str, Any], ...]  # the same rows with every number at full precision
 
 
 def table_of(
@@ -61,9 +36,18 @@ def table_of(
             return (_values if what == "measures" else _cells)(result, metrics, explanations)
         case StudyReport() if what != "ranking" and not explanations:
             return _findings(result, metrics)
+        case AuditReport() if what != "ranking" and not explanations:
+            return audited(result, _chosen(metrics, [row.name for row in result.rows], "metric"))
+        case PlantedReport() if not metrics:
+            return recovered(
+                result, _chosen(explanations, [row.explanation for row in result.rows], "explanation")
+            )
+        case Reproduction() if what != "ranking" and not explanations:
+            return reproduced(result, _chosen(metrics, [value.column for value in result.values], "column"))
     raise UsageError(
         f"A {type(result).__name__} has no {what or 'table'} to export by these choices. Runs, comparisons "
-        "and sweeps have measures and a ranking; studies have findings."
+        "and sweeps have measures and a ranking; studies, audits and reproductions have measures; a test "
+        "with a planted trigger has a ranking."
     )
 
 

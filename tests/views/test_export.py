@@ -4,13 +4,15 @@ import csv
 import io
 
 import pytest
+from views.test_every_page import audit, planted, reproduction
 
+from attnx import runs
 from attnx.errors import UsageError
 from attnx.request.cell_choices import CellChoices
 from attnx.request.spec import Choice
 from attnx.results.comparison import ComparedRun, ComparedShare, Comparison, Difference
 from attnx.results.sweep import SweepReport, SweepRow, Value
-from attnx.store.sweeps import find_sweep
+from attnx.store.sweeps import find_result
 
 
 def comparison():
@@ -84,9 +86,32 @@ def test_cells_and_values_of_a_sweep_are_tables():
 
 def test_a_sweep_is_found_by_the_start_of_its_name_or_its_folder(tmp_path):
     sweep().save(tmp_path / "abc1")
-    assert find_sweep("abc", tmp_path).rows == find_sweep(str(tmp_path / "abc1")).rows == sweep().rows
-    assert find_sweep("x", tmp_path) is None
-    assert find_sweep("*", tmp_path) is None
+    for found in (find_result("abc", tmp_path), find_result(str(tmp_path / "abc1"))):
+        assert found is not None
+        assert found.to_json() == sweep().to_json()
+    assert find_result("x", tmp_path) is None
+    assert find_result("*", tmp_path) is None
+
+
+def test_audits_reproductions_and_planted_triggers_are_tables(tmp_path):
+    found = audit().rows[0]
+    assert f"& {found.inversions} & {found.comparisons} &" in audit().to_table()
+    assert [row["name"] for row in csv.DictReader(io.StringIO(audit().to_table("csv")))] == [found.name]
+    with pytest.raises(UsageError, match="No metric 'unheard'"):
+        audit().to_table(metrics=["unheard"])
+    assert "& accuracy & 0.500 & [0.400, 0.600] & 0.600" in reproduction().to_table()
+    assert "| attention | 40 % | \\[30 %, 60 %\\] | 0.500 | 40 % | partial |" in planted().to_table(
+        "markdown", what="ranking"
+    )
+    with pytest.raises(UsageError, match="does not use the planted trigger"):
+        planted(used=False).to_table()
+    with pytest.raises(UsageError, match="PlantedReport has no table"):
+        planted().to_table(metrics=["kendall"])
+
+
+def test_a_stored_test_with_a_planted_trigger_is_exported_by_its_name(tmp_path):
+    planted().save(tmp_path / "abc1")
+    assert runs.export("abc", out=tmp_path) == planted().to_table()
 
 
 def test_a_run_without_a_ranking_says_what_would_rank(full_report):

@@ -12,6 +12,8 @@ from .headline import of_planted
 from .ruler import WIDTH, Tick
 from .templating import render
 
+OPEN_TEXTS = 2  # that are not folded
+
 
 @dataclass(frozen=True, slots=True)
 class ShownText:
@@ -37,6 +39,7 @@ def planted_page(report: PlantedReport) -> str:
         alone=["first word", "second word"] if report.checks[0].alone else [],
         checked=CHECKED,
         legend=LEGEND,
+        open_texts=OPEN_TEXTS,
         texts=[_shown(example, report) for example in report.examples],
     )
 

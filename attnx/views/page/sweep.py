@@ -38,7 +38,8 @@ def sweep_page(report: SweepReport, links: Mapping[str, str]) -> str:
         setting=_title(report),
         report=report,
         cells=len({row.run for row in report.rows}),
-        took=duration(report.seconds) + (f" on {report.workers} workers" if report.workers else ""),
+        took=duration(report.seconds)
+        + (f" on {report.workers} worker{'s' * (report.workers != 1)}" if report.workers else ""),
         axes=report.varying or AXES[:1],
         measures=report.measures,
         links=links,

@@ -21,7 +21,7 @@
   const isolated = words => `\u2068${words}\u2069`;
   const option = (value, words) => make("option", { value }, words);
   const number = value => value === null ? "–" : Math.abs(value) >= 0.01 || value === 0 ? value.toFixed(3) : String(Number(value.toPrecision(3)));
-  const percent = p => `${(100 * p).toFixed(p > 0.995 || p < 0.005 ? 1 : 0)} %`;
+  const percent = p => `${(100 * p).toFixed(p > 0.985 || p < 0.015 ? 1 : 0)} %`;
   const ofSeed = example => example.by_seed[seed.selectedIndex];
   const unitsOf = example => example.units === undefined ? [] : example.units.split("\t");
   const direction = example => example.right_to_left ? "rtl" : null;
@@ -158,7 +158,7 @@
     shown += next.length;
     list.append(...next.map(article));
     more.hidden = shown >= found.length;
-    more.textContent = `Show ${Math.min(PAGE, found.length - shown)} more of ${found.length - shown}`;
+    more.textContent = `Show ${Math.min(PAGE, found.length - shown)} more`;
     count.textContent = `${found.length} of ${data.examples.length} examples` + (shown < found.length ? `; the first ${shown} are shown` : "");
   }
 
