@@ -161,6 +161,8 @@ class HfCausalOptions(LayerReaderOptions):
     @field_validator("template", "system")
     @classmethod
     def _with_lines(cls, text: str) -> str:
+        if any("\ud800" <= character <= "\udfff" for character in text):
+            raise ValueError("holds half a character (a lone surrogate)")
         return text.replace("\\n", "\n")
 
     @field_validator("template")

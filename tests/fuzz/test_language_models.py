@@ -144,7 +144,10 @@ CHATS = [
     st.sampled_from(["sum", "mean", "first"]),
     st.booleans(),
     st.lists(words, min_size=1, max_size=3),
-    examples=(("{text}", [], "sum", True, ["one"]),),  # nothing is left without the text
+    examples=(
+        ("{text}", [], "sum", True, ["one"]),  # nothing is left without the text
+        ("{text}\ud800", [], "sum", False, ["one"]),  # half a character
+    ),
 )
 def test_prompts_and_label_words_of_anybodys(
     template: str, labels: list[str], length: str, calibrate: bool, texts: list[str]
