@@ -38,6 +38,11 @@ def parse_file(file: PluginFile) -> ast.Module:
         return ast.parse(read_source(str(file.path)))
     except SyntaxError as error:
         raise PluginError(f"SyntaxError: {error.msg} ({file.path}:{error.lineno})") from error
+    except (
+        MemoryError,
+        RecursionError,
+    ) as error:  # what Python's parser raises, however much memory there is
+        raise PluginError(f"'{file.path}' is nested too deeply for Python to read") from error
 
 
 def has_hooks(tree: ast.Module) -> bool:

@@ -273,3 +273,12 @@ def test_the_trace_has_every_hook_with_its_time_and_place(file: Path, cli: Cli) 
     assert "attnx_tasks" in text
     assert "all together" in text
     assert json.loads(cli("plugins", "--json")[1])[0]["calls"] == []
+
+
+def test_a_file_that_python_cannot_parse_for_its_depth_is_named(tmp_path: Path, cli: Cli) -> None:
+    deep = tmp_path / "deep.py"
+    deep.write_text(f"value = {100_000 * '-'}1")
+    code, out, err = cli("list", "metrics", "--plugin", str(deep))
+    assert (code, out) == (3, "")
+    assert "deep.py" in err
+    assert "memory" not in err
