@@ -12,7 +12,8 @@ from ...results.judgement.records import Ranked
 from ...results.judgement.wording import GRADE_WORDS, percent
 
 LEFT = -0.5  # the share at the left end; what is below is drawn there
-WIDTHS = (24, 36)  # columns of the ruler on a narrow and on a wide screen
+NARROWEST, WIDEST = 10, 36  # columns of the ruler
+NUMBERS = 26  # columns of share and interval, with the spaces around them
 
 
 def print_ruler(ranking: Sequence[Ranked], console: Console) -> None:
@@ -22,9 +23,10 @@ def print_ruler(ranking: Sequence[Ranked], console: Console) -> None:
         return
     names = [printable(one.explanation) for one in ranked]
     width = max(map(len, names))
-    columns = WIDTHS[console.width >= 100]
+    grades = max(len(GRADE_WORDS[one.grade]) for one in ranked)
+    columns = max(NARROWEST, min(WIDEST, console.width - width - grades - NUMBERS - 3))
     zero = _column(0.0, columns)
-    head = " " * zero + "random" + " " * (columns - zero - 6 - 3) + "best"
+    head = " " * zero + "random" + " " * max(1, columns - zero - 6 - 3) + "best"
     console.print(Text(f"{'':{width}}  {head}", style="dim"), no_wrap=True, crop=True)
     for one, name in zip(ranked, names, strict=True):
         line = Text(f"{name:{width}}  ", style="bold" if one.recommended else "")
