@@ -1,6 +1,6 @@
 """What a kill leaves: the disk before every change of a process, as a copy or after a real kill -9.
 
-A process that is gone leaves nothing but what it wrote, so a copy of the folder shows what a kill leaves; that
+A process that is gone leaves nothing but what it wrote, so a copy of the folder shows what a kill leaves, and
 takes one process for all changes. Slow tests kill a process at each change.
 """
 
