@@ -61,8 +61,9 @@ def _threads() -> None:
     import torch
 
     torch.set_num_threads(int(THREADS))
-    if not torch.cuda.is_available():  # each seed would be noted for a GPU that may come, with a traceback
-        torch.cuda.manual_seed_all = lambda seed: None
+    for kind in (torch.cuda, torch.xpu, torch.mtia):
+        if not kind.is_available():  # each seed would be noted for one that may come, with a traceback
+            kind.manual_seed_all = lambda seed: None
 
 
 @pytest.fixture(scope="session", autouse=True)
