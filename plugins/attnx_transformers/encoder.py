@@ -122,8 +122,9 @@ class HfEncoder(nn.Module):
         if query == "own":
             own = self._read(batch, packing, self.network(packing, vectors).last_hidden_state)[0]
         asked = own if query == "own" else positions_asked(packing.used, cast("Query", query))
-        output, *seen = self.network.watched_at(at, asked, packing, vectors)
-        return Layers(packing.column, *seen, self._read(batch, packing, output.last_hidden_state)[1])
+        output, read, weights, sizes = self.network.watched_at(at, asked, packing, vectors)
+        logits = self._read(batch, packing, output.last_hidden_state)[1]
+        return Layers(packing.column, read, weights, sizes, logits)
 
     def layer_states(self, batch: Batch, embeddings: Tensor) -> LayerStates:
         """The states of the encoder; the output is read off words as the pooling attends to them."""

@@ -214,7 +214,8 @@ def can_share(network: Network) -> bool:
         return False
     if window is not None and window < network.pieces.limit:
         return False
-    ids = [number % network.table.num_embeddings for number in range(1, PROBED + 1)]
+    known: int = network.table.num_embeddings  # type: ignore[assignment]
+    ids = [number % known for number in range(1, PROBED + 1)]
     trunk = tuple(ids)
     inputs = {
         one: [(one, len(one) - 1, ids[-1])] for one in (trunk, trunk[:-1], trunk[1:], trunk[:2] + trunk[3:])

@@ -127,10 +127,10 @@ class LayerReader(nn.Module, ABC):
         packing = self.network.packing(batch, embeddings)
         asked = positions_asked(packing.used, self.query if query == "own" else cast("Query", query))
         at = layer_read(layer, self.network.stack)
-        output, *seen = self.network.watched_at(
+        output, read, weights, sizes = self.network.watched_at(
             at, asked, packing, packing.pack(embeddings), **self.settings()
         )
-        return Layers(packing.column, *seen, self.logits(output, packing.used))
+        return Layers(packing.column, read, weights, sizes, self.logits(output, packing.used))
 
     @contextmanager
     def reading(self, layer: int, head: Head) -> Iterator[None]:

@@ -272,7 +272,7 @@ def test_a_gguf_file_is_unpacked_and_measured_in_the_asked_precision(
         gguf if named == "file" else gguf.parent, _task(("dull", "bold")), dtype=dtype, length="first"
     )
     assert {str(parameter.dtype) for parameter in model.parameters()} == {f"torch.{dtype}"}
-    assert {"attention", "layers", "reattend", "fast-deletion"} <= set(model.provides)
+    assert {"attention", "layers", "reattend", "fast-logits"} <= set(model.provides)
     logits = _logits(model, _task().test)
     with quiet():
         stock: Any = AutoModelForCausalLM.from_pretrained(
