@@ -149,8 +149,32 @@ def test_what_is_computed_in_parts_is_the_same(monkeypatch):
     network = make_network("cnn", (3, 8, 8), 2, 5, 4)
     x = torch.randn(4, 9, 3 * 8 * 8, generator=torch.Generator().manual_seed(0))
     whole, hidden = network(x), network.up_to(x, 6)
-    monkeypatch.setattr("attnx_sdc.networks.AT_ONCE", 5)
+    network.at_once = 5
     with torch.no_grad():
         assert torch.allclose(network(x), whole, atol=1e-6)
         assert torch.allclose(network.up_to(x, 6), hidden, atol=1e-6)
         assert network.up_to(x, 0) is x
+    network, points = make_network("mlp", (3,), 2, 5, 4), x[..., :3]
+    whole = network(points)
+    monkeypatch.setattr("attnx_sdc.networks.AT_ONCE", 5)
+    with torch.no_grad():
+        assert torch.allclose(network(points), whole, atol=1e-6)
+
+
+@pytest.mark.parametrize("at_once", [1000, 7])
+def test_a_cnn_and_its_gradients_are_those_of_plain_layers(at_once):
+    torch.manual_seed(0)
+    network = make_network("cnn", (3, 8, 8), 2, 5, 4)
+    network.at_once = at_once
+    x = torch.randn(4, 9, 3 * 8 * 8)
+    found = network.from_layer(network.up_to(x, 3), 3)
+    y = x.reshape(36, 3, 8, 8)
+    for number, layer in enumerate(network.layers):
+        y = torch.relu(layer.convolution(y))
+        y = torch.nn.functional.max_pool2d(y, 2) if number % 2 else y
+    expected = network.head(y.reshape(36, -1)).reshape(4, 9, 2)
+    assert torch.allclose(found, expected, atol=1e-5)
+    parameters = list(network.parameters())
+    ours, plain = (torch.autograd.grad(out.square().sum(), parameters) for out in (found, expected))
+    for a, b in zip(ours, plain, strict=True):
+        assert torch.allclose(a, b, rtol=1e-4, atol=1e-4 * float(b.abs().max()))

@@ -155,10 +155,10 @@ from attnx.plugin import Source, Training
 from attnx.data.loading import load_data
 from attnx.host.catalog import Catalog
 from attnx.request.spec import Limit
-from attnx.run.attribution import trace_of
+from attnx.run.measuring.attribution import trace_of
 from attnx.run.evaluation_mode import evaluating
 from attnx.run.measuring.splits import Split, batches, shuffled
-from attnx.run.training import _optimizer, loss
+from attnx.run.training.loop import _optimizer, loss
 from attnx_projections.options import SoftmaxOptions
 from attnx_projections.softmax import Softmax
 from attnx_sdc.cifar10 import Cifar10
