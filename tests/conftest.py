@@ -61,7 +61,8 @@ def _threads() -> None:
     import torch
 
     torch.set_num_threads(int(THREADS))
-    for kind in (torch.cuda, torch.xpu, torch.mtia):
+    kinds: list[Any] = [torch.cuda, torch.xpu, torch.mtia]
+    for kind in kinds:
         if not kind.is_available():  # each seed would be noted for one that may come, with a traceback
             kind.manual_seed_all = lambda seed: None
 
