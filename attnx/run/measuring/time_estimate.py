@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Final
 
 import numpy as np
 import torch
@@ -14,14 +15,15 @@ from ...request.plan import Tests
 from ...results.formatting import duration
 from ..evaluation_mode import evaluating
 from .attribution import Named, trace_of
+from .measurement import measure
 from .sample import Array, part_of, units_sent
 from .splits import Split
 
-LONG_TEXT = 5_000  # units: leave-one-out costs the square of that
-LONG = 60.0  # seconds of one seed
-ENOUGH = (
-    50_000  # units through a model: fewer take no minute anywhere, and need no pass to base an estimate on
-)
+LONG_TEXT: Final = 5_000  # units: leave-one-out costs the square of that
+LONG: Final = 60.0  # seconds of one seed
+ENOUGH: Final = 50_000  # units through a model: fewer take no minute anywhere, and need no trial
+TRIAL: Final = 2.0  # seconds of measuring to judge by
+SHARE: Final = 10  # of the examples, a tenth at most is measured for an estimate
 
 
 def announce_duration(
@@ -29,19 +31,46 @@ def announce_duration(
 ) -> None:
     """Show in one line how much goes through the model and how long that takes, if it is long."""
     counts = split.unit_counts.numpy()
-    sampled = (counts if rows is None else counts[rows]).astype(float)
-    sent = float(np.sum(units_sent(part_of(tests, expensive=True), sampled)))
+    measured = np.arange(len(counts)) if rows is None else rows
+    expensive = part_of(tests, expensive=True)
+    units = units_sent(expensive, counts.astype(float)) * np.ones(len(counts))  # [N]
+    sent = float(units[measured].sum())
     longest = int(counts.max(initial=0))
     if sent < ENOUGH:
         return
     seconds = sent / _units_per_second(model, split)
     if seconds < LONG and longest < LONG_TEXT:
         return
+    # What is declared is a bound: texts that several explanations ask for, and states, are computed once.
+    seconds = min(seconds, _tried(expensive, model, split, measured, units, progress))
+    if seconds < LONG and longest < LONG_TEXT:
+        return
     each = f" for each of {seeds} seeds" if seeds > 1 else ""
     progress.say(
-        f"measuring sends about {sent / 1e6:.0f} million units through the model{each}, at most "
-        f"{duration(max(1.0, seconds))} here; the longest example has {longest} units (see --sample)"
+        f"measuring takes about {duration(max(1.0, seconds))} here{each}, for up to {sent / 1e6:.0f} million "
+        f"units through the model; the longest example has {longest} units (see --sample)"
     )
+
+
+def _tried(
+    tests: Tests[Named], model: Model, split: Split, rows: Array, units: Array, progress: Progress
+) -> float:
+    """Seconds of measuring these rows, from how long some of them take that cost what most do.
+
+    First one is measured, then twice as many and so on until they take long enough to judge by.
+    """
+    order = rows[units[rows].argsort(kind="stable")]
+    with progress.stage("estimating how long measuring takes", len(order)) as step:
+        count = 1
+        while True:
+            start = (len(order) - count) // 2
+            chosen = torch.from_numpy(order[start : start + count])
+            started = time.perf_counter()
+            measure(model, [(chosen, split.take(chosen))], tests, split.corpus, step, seed=0)
+            seconds = time.perf_counter() - started
+            if seconds >= TRIAL or 2 * count * SHARE > len(order):
+                return float(seconds / units[chosen.numpy()].sum() * units[rows].sum())
+            count *= 2
 
 
 def _units_per_second(model: Model, split: Split) -> float:
