@@ -15,9 +15,9 @@ from ...request.plan import Tests
 from ...results.formatting import duration
 from ..evaluation_mode import evaluating
 from .attribution import Named, trace_of
-from .measurement import measure
+from .measurement import MeasureSplit, measure
 from .sample import Array, part_of, units_sent
-from .splits import Split
+from .splits import Split, batches
 
 LONG_TEXT: Final = 5_000  # units: leave-one-out costs the square of that
 LONG: Final = 60.0  # seconds of one seed
@@ -27,9 +27,18 @@ SHARE: Final = 10  # of the examples, a tenth at most is measured for an estimat
 
 
 def announce_duration(
-    tests: Tests[Named], model: Model, split: Split, rows: Array | None, seeds: int, progress: Progress
+    tests: Tests[Named],
+    model: Model,
+    split: Split,
+    rows: Array | None,
+    seeds: int,
+    progress: Progress,
+    measure_split: MeasureSplit | None = None,
 ) -> None:
-    """Show in one line how much goes through the model and how long that takes, if it is long."""
+    """Show in one line how much goes through the model and how long that takes, if it is long.
+
+    Some examples are measured to find out, by `measure_split` if passes must fit a device.
+    """
     counts = split.unit_counts.numpy()
     measured = np.arange(len(counts)) if rows is None else rows
     expensive = part_of(tests, expensive=True)
@@ -42,7 +51,7 @@ def announce_duration(
     if seconds < LONG and longest < LONG_TEXT:
         return
     # What is declared is a bound: texts that several explanations ask for, and states, are computed once.
-    seconds = min(seconds, _tried(expensive, model, split, measured, units, progress))
+    seconds = min(seconds, _tried(expensive, model, split, measured, units, progress, measure_split))
     if seconds < LONG and longest < LONG_TEXT:
         return
     each = f" for each of {seeds} seeds" if seeds > 1 else ""
@@ -53,24 +62,46 @@ def announce_duration(
 
 
 def _tried(
-    tests: Tests[Named], model: Model, split: Split, rows: Array, units: Array, progress: Progress
+    tests: Tests[Named],
+    model: Model,
+    split: Split,
+    rows: Array,
+    units: Array,
+    progress: Progress,
+    measure_split: MeasureSplit | None,
 ) -> float:
     """Seconds of measuring these rows, from how long some of them take that cost what most do.
 
-    First one is measured, then twice as many and so on until they take long enough to judge by.
+    One is measured for the first time, which loads libraries, then once more, then twice as many and so on
+    until they take long enough to judge by.
     """
     order = rows[units[rows].argsort(kind="stable")]
-    with progress.stage("estimating how long measuring takes", len(order)) as step:
-        count = 1
-        while True:
-            start = (len(order) - count) // 2
-            chosen = torch.from_numpy(order[start : start + count])
-            started = time.perf_counter()
-            measure(model, [(chosen, split.take(chosen))], tests, split.corpus, step, seed=0)
-            seconds = time.perf_counter() - started
-            if seconds >= TRIAL or 2 * count * SHARE > len(order):
-                return float(seconds / units[chosen.numpy()].sum() * units[rows].sum())
+
+    def middle(count: int) -> Array:
+        start = (len(order) - count) // 2
+        return order[start : start + count]
+
+    def seconds_of(count: int) -> float:
+        some = split.among(middle(count).tolist())
+        started = time.perf_counter()
+        if measure_split:
+            measure_split(some, tests, None, _nothing)
+        else:
+            measure(model, batches(some), tests, some.corpus, _nothing, seed=0)
+        return time.perf_counter() - started
+
+    with progress.stage("estimating how long measuring takes", 1) as step:
+        seconds_of(1)
+        count, seconds = 1, seconds_of(1)
+        while seconds < TRIAL and 2 * count * SHARE <= len(order):
             count *= 2
+            seconds = seconds_of(count)
+        step()
+    return float(seconds / units[middle(count)].sum() * units[rows].sum())
+
+
+def _nothing(done: int = 1, note: str = "", share: float = 0.0) -> None:
+    """Shows no step of a trial."""
 
 
 def _units_per_second(model: Model, split: Split) -> float:
