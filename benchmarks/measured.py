@@ -51,6 +51,12 @@ def line(row: Row) -> str:
     same = {True: "yes", False: "NO", None: "(a limit)"}[row.equal]
     limit = "" if row.limit is None else f"{row.limit / row.ours:.2f}"
     return (
-        f"{row.work:<66} {row.ours:>8.4f}s {row.peer:>8.4f}s {row.ratio:>6.2f}x {row.target:>6.2f}x "
+        f"{row.work:<66} {_short(row.ours, row.unit)} {_short(row.peer, row.unit)} {row.ratio:>6.2f}x "
+        f"{row.target:>6.2f}x "
         f"{limit:>6}  {same}{'' if row.met else '  (below target)'}"
     )
+
+
+def _short(value: float, unit: str) -> str:
+    """Nine characters: a value and its unit."""
+    return f"{value:>{9 - len(unit)}.4f}{unit}"

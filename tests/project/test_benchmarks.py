@@ -28,6 +28,7 @@ def test_a_row_says_whether_it_meets_its_target_and_how_far_it_is_from_the_limit
     assert "1.50x" in line(slow)
     assert "below" not in line(limited)
     assert " 0.50  yes" in line(limited)
+    assert " 0.9000GB  1.0000GB" in line(Row("c", 0.9, 1.0, 1.0, None, unit="GB"))
 
 
 def test_an_unknown_benchmark_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,6 +60,17 @@ def test_what_was_measured_is_written_and_the_page_has_its_rows(
     assert found.processor in page
     assert "old" not in page
     assert filled(page, found) == page
+
+
+def test_the_page_names_the_rows_that_miss_their_target() -> None:
+    place = "<!-- measured: below target -->\nold\n<!-- end -->\n"
+    good, slow = Row("good", 1.0, 3.0, 2.0, True), Row("slow", 1.0, 1.5, 2.0, True)
+    found = Measured("today", "processor", "2", 0.0, rows={"one": [good]})
+    assert "\nAll 1 rows meet their targets.\n" in filled(place, found)
+    found = Measured("today", "processor", "2", 0.0, rows={"one": [good, slow]})
+    assert "\n1 of 2 rows meet their targets. Below are:\n\n- slow: 1.50 x of 2 x asked\n" in filled(
+        place, found
+    )
 
 
 def test_the_page_shows_what_the_file_says() -> None:
