@@ -20,7 +20,7 @@ class Row:
     target: float  # of peer / ours
     equal: bool | None  # whether both computed the same; None where the peer is a limit
     limit: float | None = None  # seconds of the matrix products that the work cannot do without
-    unit: str = "s"
+    unit: str = "s"  # of ours and peer; MB for memory
 
     @property
     def ratio(self) -> float:
