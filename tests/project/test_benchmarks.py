@@ -65,6 +65,17 @@ def test_what_was_measured_is_written_and_the_page_has_its_rows(
     assert filled(page, found) == page
 
 
+def test_the_page_names_the_rows_that_miss_their_target() -> None:
+    place = "<!-- measured: below target -->\nold\n<!-- end -->\n"
+    good, slow = Row("good", 1.0, 3.0, 2.0, True), Row("slow", 1.0, 1.5, 2.0, True)
+    found = Measured("today", "processor", "2", 0.0, rows={"one": [good]})
+    assert "\nAll 1 rows meet their targets.\n" in filled(place, found)
+    found = Measured("today", "processor", "2", 0.0, rows={"one": [good, slow]})
+    assert "\n1 of 2 rows meet their targets. Below are:\n\n- slow: 1.50 x of 2 x asked\n" in filled(
+        place, found
+    )
+
+
 def test_the_page_shows_what_the_file_says() -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert filled(page, Measured.read(FILE)) == page
