@@ -50,7 +50,11 @@ def line(row: Row) -> str:
     """A row as it is printed, with the share of the rate of bare matrix products that ours reaches."""
     same = {True: "yes", False: "NO", None: "(a limit)"}[row.equal]
     limit = "" if row.limit is None else f"{row.limit / row.ours:.2f}"
+    ours, peer = (
+        f"{value:>8.4f}s" if row.unit == "s" else f"{value:>6.0f} {row.unit}"
+        for value in (row.ours, row.peer)
+    )
     return (
-        f"{row.work:<66} {row.ours:>8.4f}s {row.peer:>8.4f}s {row.ratio:>6.2f}x {row.target:>6.2f}x "
+        f"{row.work:<66} {ours} {peer} {row.ratio:>6.2f}x {row.target:>6.2f}x "
         f"{limit:>6}  {same}{'' if row.met else '  (below target)'}"
     )

@@ -15,11 +15,12 @@ class Row:
     """One piece of work, done by us and by a peer."""
 
     work: str
-    ours: float  # seconds
+    ours: float  # seconds, or in another unit
     peer: float
     target: float  # of peer / ours
     equal: bool | None  # whether both computed the same; None where the peer is a limit
     limit: float | None = None  # seconds of the matrix products that the work cannot do without
+    unit: str = "s"  # of ours and peer; MB for memory
 
     @property
     def ratio(self) -> float:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .correlations import average_ranks, column_blocks, pearson, weighted_tau
     from .deception import deception_penalty, rationale_mass
     from .divergences import js_divergence, total_variation
-    from .erasure import attention_without, logits_of_kept, mean_embedding
+    from .erasure import attention_without, logits_of_batches, logits_of_kept, mean_embedding
     from .layer_states import LayerState, LayerStates
     from .layers import Layers
     from .point_gradients import gradients_at
@@ -34,7 +34,7 @@ _MODULES = {
     "formulas.score_shares": ("shares",),
     "formulas.correlations": ("average_ranks", "pearson", "weighted_tau", "column_blocks"),
     "formulas.divergences": ("js_divergence", "total_variation"),
-    "formulas.erasure": ("attention_without", "logits_of_kept", "mean_embedding"),
+    "formulas.erasure": ("attention_without", "logits_of_batches", "logits_of_kept", "mean_embedding"),
     "formulas.deception": ("deception_penalty", "rationale_mass"),
     "formulas.chunks": (
         "at_once",
@@ -67,6 +67,7 @@ __all__ = [  # noqa: RUF022 - grouped as an author looks for them
     "js_divergence",
     "total_variation",
     "attention_without",
+    "logits_of_batches",
     "logits_of_kept",
     "mean_embedding",
     "deception_penalty",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import torch
@@ -16,7 +16,7 @@ from ..types import Batch, Trace
 from .chunks import equal_lengths
 
 if TYPE_CHECKING:
-    from ..protocols import Model
+    from ..protocols import Model, PrefixModel
 
 
 def attention_without(attention: Tensor, mask: Tensor, removed: Tensor) -> Tensor:
@@ -71,14 +71,26 @@ def logits_of_kept(model: Model, batch: Batch, rows: Tensor, kept: Tensor) -> Te
 
 def _logits_of_kept(model: Model, batch: Batch, rows: Tensor, kept: Tensor) -> Tensor:
     lengths = kept.sum(1)  # [R]
-    logits: list[Tensor] = []
-    order: list[Tensor] = []
-    for bucket in equal_lengths(lengths):
-        columns = kept[bucket].nonzero()[:, 1].view(len(bucket), -1)  # [r, length]
-        shorter = batch.keep(rows[bucket], columns)
-        logits.append(model.run(shorter, model.embed(shorter)).logits)
-        order.append(bucket)
-    return torch.cat(logits)[torch.cat(order).argsort()]
+    buckets = list(equal_lengths(lengths))
+    shorter = (
+        batch.keep(rows[bucket], kept[bucket].nonzero()[:, 1].view(len(bucket), -1)) for bucket in buckets
+    )
+    return torch.cat(list(logits_of_batches(model, shorter)))[torch.cat(buckets).argsort()]
+
+
+def logits_of_batches(model: Model, batches: Iterable[Batch]) -> Iterable[Tensor]:
+    """Run a model on batches of which only the output is wanted.
+
+    Args:
+        model: the model.
+        batches: the batches.
+
+    Returns:
+        The logits [B, C] of each.
+    """
+    if "fast-logits" in model.provides and not torch.is_grad_enabled():
+        return cast("PrefixModel", model).logits_of(list(batches))
+    return (model.run(batch, model.embed(batch)).logits for batch in batches)
 
 
 @dataclass

@@ -19,6 +19,8 @@ from .capable_models import (
     LayeredModel,
     LayerStatesModel,
     NoticedModel,
+    OneLayerModel,
+    PrefixModel,
     ReplacingModel,
 )
 from .drawings import Drawing
@@ -45,6 +47,8 @@ __all__ = [
     "Metric",
     "Model",
     "NoticedModel",
+    "OneLayerModel",
+    "PrefixModel",
     "ReplacingModel",
     "SplitMetric",
     "Study",

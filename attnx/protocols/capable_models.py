@@ -31,6 +31,24 @@ class DeletingModel(Model, Protocol):
         ...
 
 
+class PrefixModel(Model, Protocol):
+    """A model that gives the output of many inputs that begin alike faster than by a pass; exactly as well.
+
+    It provides "fast-logits".
+    """
+
+    def logits_of(self, batches: Sequence[Batch]) -> list[Tensor]:
+        """Run batches without gradients, and without anything but the output.
+
+        Args:
+            batches: the batches; rows of the same example share most.
+
+        Returns:
+            The logits [B, C] of each.
+        """
+        ...
+
+
 class FrozenModel(Model, Protocol):
     """A model whose hidden states training does not change: they are computed once for all epochs.
 
@@ -229,6 +247,27 @@ class LayeredModel(Model, Protocol):
 
         Returns:
             The attention of every layer and head; it can be differentiated.
+        """
+        ...
+
+
+class OneLayerModel(Model, Protocol):
+    """A model that shows the attention of one layer without keeping that of the others.
+
+    It provides "one-layer".
+    """
+
+    def one_layer(self, batch: Batch, embeddings: Tensor, layer: int, query: str) -> Layers:
+        """Do a forward pass from embeddings that shows the attention of one layer.
+
+        Args:
+            batch: the batch.
+            embeddings: the vectors of its units [B, L, E].
+            layer: from 0 at the bottom; -1 is the last.
+            query: the position that attends: first, last, mean of all, or own, which the model answers from.
+
+        Returns:
+            That layer alone, from the positions that were asked for; if it is one, weights are [B, M, 1, T].
         """
         ...
 

@@ -92,8 +92,9 @@ def _sorted(values: Floats) -> tuple[Integers, Floats]:
     keys &= ~low
     keys |= np.arange(columns)
     keys.sort(axis=1)
-    order = (keys & low) + start
-    ordered = values.ravel()[order]
+    keys &= low
+    order = np.add(keys, start, out=keys)
+    ordered = values.ravel().take(order)
     if (ordered[:, 1:] < ordered[:, :-1]).any():
         order = values.argsort(axis=1) + start
         ordered = values.ravel()[order]
@@ -105,7 +106,7 @@ def _tie_starts(ordered: np.ndarray[Any, Any]) -> Integers:
     starts = np.zeros(ordered.shape, dtype=np.int64)
     columns = np.arange(1, ordered.shape[1])
     np.multiply(ordered[:, 1:] != ordered[:, :-1], columns, out=starts[:, 1:])
-    return np.maximum.accumulate(starts, axis=1, out=starts)
+    return np.fmax.accumulate(starts, axis=1, out=starts)  # of integers the same, three times as fast
 
 
 def _inversions(ranks: Integers) -> Integers:
@@ -122,16 +123,17 @@ def _inversions(ranks: Integers) -> Integers:
     padded[:, :columns] = ranks
     across = np.ascontiguousarray(padded.reshape(-1, half).T)  # [half, B·blocks]
     earlier, later = _pairs_of_columns(half)
-    descends = across[earlier] > across[later]  # [at most 276, B·blocks]
-    count = descends.sum(0, dtype=np.uint16).reshape(rows, -1).sum(1, dtype=np.int64)
+    descends = across.take(earlier, axis=0) > across.take(later, axis=0)  # [at most 276, B·blocks]
+    narrow = np.uint8 if len(earlier) < 2**8 else np.uint16
+    count = descends.sum(0, dtype=narrow).reshape(rows, -1).sum(1, dtype=np.int64)
     keys = padded.astype(large) << merges | np.repeat(np.arange(1 << merges, dtype=large), half)
     for level in range(merges):
         merged = keys.reshape(-1, 2 * half)
         merged.sort(axis=-1)
         # unmoved, the right half has places h to 2h − 1; each place forward passes one of the left half
         places = (merged & 1 << level).astype(np.float64) @ np.arange(2.0 * half) / (1 << level)
-        passed = half * (3 * half - 1) // 2 - places.astype(np.int64)  # [B·blocks]
-        count += passed.reshape(rows, -1).sum(1)
+        unmoved = half * (3 * half - 1) // 2 << merges - level - 1  # in all blocks of a row
+        count += unmoved - places.reshape(rows, -1).sum(1).astype(np.int64)
         half *= 2
     return count
 

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnx.formulas import Randomness, equal_lengths, logits_of_kept
+from attnx.formulas import Randomness, equal_lengths, logits_of_batches, logits_of_kept
 from attnx.plugin import Batch, Example, Model, RemovalName
 
 Draws = Sequence[int]
@@ -113,21 +113,19 @@ class Replacing:
 
     def _run(self, rows: Tensor, gone: Tensor, draw: Tensor) -> Tensor:
         """[R] the probability of the explained class with a draw [R] in the place of the columns `gone`."""
-        found: list[Tensor] = []
-        order: list[Tensor] = []
-        for bucket in equal_lengths(self.batch.lengths[rows]):
-            at = rows[bucket]
-            repeated = self.batch.take(at)
-            columns = repeated.mask.shape[1]
-            replaced = gone[bucket, :columns]  # [r, l]
-            inputs = repeated.inputs
-            shape = (*replaced.shape, *[1] * (inputs.ndim - 2))
-            inputs = torch.where(replaced.view(shape), self.drawn[at, draw[bucket], :columns], inputs)
-            changed = replace(repeated, inputs=inputs)
-            logits = self.model.run(changed, self.model.embed(changed)).logits
-            found.append(_of_target(logits, self.target[at]))
-            order.append(bucket)
-        return torch.cat(found)[torch.cat(order).argsort()]
+        buckets = list(equal_lengths(self.batch.lengths[rows]))
+        changed = (self._changed(rows[bucket], gone[bucket], draw[bucket]) for bucket in buckets)
+        logits = zip(buckets, logits_of_batches(self.model, changed), strict=True)
+        found = [_of_target(some, self.target[rows[bucket]]) for bucket, some in logits]
+        return torch.cat(found)[torch.cat(buckets).argsort()]
+
+    def _changed(self, rows: Tensor, gone: Tensor, draw: Tensor) -> Batch:
+        """Examples [R] with a draw [R] in the place of the columns `gone` [R, L]."""
+        repeated = self.batch.take(rows)
+        columns = repeated.mask.shape[1]
+        inputs = repeated.inputs
+        replaced = gone[:, :columns].view(len(rows), columns, *[1] * (inputs.ndim - 2))
+        return replace(repeated, inputs=torch.where(replaced, self.drawn[rows, draw, :columns], inputs))
 
 
 def _of_target(logits: Tensor, target: Tensor) -> Tensor:

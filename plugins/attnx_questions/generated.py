@@ -25,9 +25,9 @@ class GeneratedStories(Task):
     facts=1 asks where a person is: supported by the last sentence that moved this person. facts=2 asks
     where an object is: supported by where its holder went last or dropped it, and by who took it or had
     it then. facts=3 asks where an object was before a place: supported by the sentences that brought it
-    there, the one that took its holder to the place before, and the one in which the holder got it. Units
-    are words, and the words of supporting sentences are the rationale. Every answer is equally frequent.
-    Needs no files, but a model that reads queries.
+    there, the one that took its holder to the place before, and the one in which the holder got it. With
+    each_once=true nobody moves twice. Units are words, and the words of supporting sentences are the
+    rationale. Every answer is equally frequent. Needs no files, but a model that reads queries.
     """
 
     provides = ("words", "query", "rationale")
@@ -61,8 +61,11 @@ class GeneratedStories(Task):
         """Return a question with that answer: the answer and the drawn place exchange names in the story."""
         while True:
             story = _Story(rng, things=self.options.facts > 1)
-            for _ in range(rng.randint(max(4, self.options.sentences // 2), self.options.sentences)):
-                story.add_sentence()
+            if self.options.each_once:
+                story.move_each_once(rng.randint(4, len(PEOPLE)))
+            else:
+                for _ in range(rng.randint(max(4, self.options.sentences // 2), self.options.sentences)):
+                    story.add_sentence()
             questions = story.questions(self.options.facts)
             if questions:
                 break
@@ -89,6 +92,13 @@ class _Story:
     places: dict[str, list[tuple[str, int]]] = field(default_factory=dict)  # of people: place, sentence
     holders: dict[str, tuple[str, int]] = field(default_factory=dict)  # of things: person, sentence
     stays: dict[str, list[tuple[str, set[int]]]] = field(default_factory=dict)  # of things: place, sentences
+
+    def move_each_once(self, people: int) -> None:
+        """Let some people go to a place each, no two to the same."""
+        for person, place in zip(
+            _some(self.rng, PEOPLE, people), _some(self.rng, PLACES, people), strict=True
+        ):
+            self._go(person, place)
 
     def add_sentence(self) -> None:
         """Add a sentence in which somebody goes, takes or drops."""
@@ -152,6 +162,12 @@ class _Story:
             for before, after in pairwise(been)
             if [place for place, _ in been].count(after[0]) == 1 and len(before[1] | after[1]) == 3
         ]
+
+
+def _some(rng: Random, among: tuple[str, ...], count: int) -> list[str]:
+    """So many different ones, in a random order."""
+    left = list(among)
+    return [left.pop(int(rng.random() * len(left))) for _ in range(count)]
 
 
 def _pick(rng: Random, among: list[str] | tuple[str, ...]) -> str:

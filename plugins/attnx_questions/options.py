@@ -1,8 +1,8 @@
 """Options of the tasks about stories."""
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from attnx.plugin import Options
 
@@ -36,7 +36,18 @@ class GeneratedOptions(StoryOptions):
 
     facts: int = Field(1, ge=1, le=3, description="supporting sentences of a question")
     sentences: int = Field(8, ge=4, le=60, description="most sentences in a story; the fewest are half of it")
+    each_once: bool = Field(
+        False,
+        description="4 or 5 people move once each, all to different places, so that the order of the "
+        "sentences does not matter; with facts=1",
+    )
     train: int = Field(4000, ge=6, description="training questions, each with its own story")
     dev: int = Field(500, ge=6, description="questions for model selection")
     test: int = Field(500, ge=6, description="test questions")
     seed: int = Field(0, ge=0, description="seed of the data; the seeds of a run are for training")
+
+    @model_validator(mode="after")
+    def _asks_where_a_person_is(self) -> Self:
+        if self.each_once and self.facts != 1:
+            raise ValueError(f"each_once=true asks where a person is: facts=1, not facts={self.facts}")
+        return self

@@ -1,14 +1,12 @@
-from typing import cast
-
 import torch
 from torch import Tensor
 
 from attnx.formulas import Randomness
-from attnx.plugin import ImportanceMethod, LayeredModel, Model, Trace
+from attnx.plugin import ImportanceMethod, Model, Trace
 
-from .layer_scores import by_word, query_of
+from .layer_scores import by_word, layer_of
 from .options import AttentionNormOptions
-from .reading import heads_read, layer_read
+from .reading import heads_read
 
 
 class AttentionNorm(ImportanceMethod):
@@ -24,11 +22,10 @@ class AttentionNorm(ImportanceMethod):
         self.options = options
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
-        layers = cast("LayeredModel", model).layers(trace.batch, trace.embeddings)
-        layer = layer_read(self.options.layer, layers.weights)
-        weights, sizes = layers.weights[layer], layers.sizes[layer]  # [B, M, T, T], [B, M, T]
+        layer = layer_of(model, trace, self.options)
+        (weights,), (sizes,) = layer.weights, layer.sizes  # [B, M, T, T] or [B, M, 1, T], [B, M, T]
         head = self.options.head
         heads = weights.new_ones(weights.shape[1]) if head == "sum" else heads_read(head, weights)  # [M]
-        query = query_of(layers, self.options)  # [B, T]
+        query = layer.query.to(weights)  # [B, T], or [B, 1]
         handed_on = torch.einsum("bq,m,bmqi,bmi->bi", query, heads, weights, sizes)  # [B, T]
-        return by_word(handed_on, layers, trace, self.options)
+        return by_word(handed_on, layer, trace, self.options)

@@ -7,14 +7,14 @@ from typing import Any, Self
 import torch
 from torch import Tensor
 
-from attnx.plugin import AttentionProjection, Example, TaskData, Trace, UsageError
+from attnx.plugin import AttentionProjection, Batch, Example, TaskData, UsageError
 
 from .language.answers import Answers
 from .language.generation import generated
 from .language.prompts import QUERY, make_prompt
 from .network import Network
 from .options import HfCausalOptions
-from .prefixes import can_reuse, without_each
+from .prefixes import can_share, logits_of
 from .reader import LayerReader
 
 
@@ -57,8 +57,8 @@ class HfCausal(LayerReader):
         self.register_buffer("calibration", torch.zeros(len(self.answers.ids)), persistent=False)
         if options.calibrate:
             self.calibration = self._without_text(asked)
-        if can_reuse(network, lambda output, _: output.logits[:, -1]):
-            self.provides = (*self.provides, "fast-deletion")
+        if can_share(network):
+            self.provides = (*self.provides, "fast-logits")
 
     @classmethod
     def build(
@@ -103,9 +103,9 @@ class HfCausal(LayerReader):
     def settings(self) -> dict[str, Any]:
         return {"logits_to_keep": 1, "use_cache": not self.answers.single}
 
-    def without_each(self, trace: Trace) -> Tensor:
-        """[B, L, C] without each word, from the states before it."""
-        return without_each(self.network, self.logits, trace.batch, trace.embeddings)
+    def logits_of(self, batches: Sequence[Batch]) -> list[Tensor]:
+        """[B, C] of each batch; what inputs of a text begin with is computed once."""
+        return [logits - self.calibration for logits in logits_of(self.network, self.answers, batches)]
 
     @property
     def reads_last_states(self) -> bool:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any, Self
 
 import torch
@@ -13,6 +14,7 @@ from .network import Network
 from .options import HfClassifierOptions
 from .reader import LayerReader
 from .vision import VisionNetwork
+from .windows import check_overlap
 
 KIND = "AutoModelForSequenceClassification"
 _NAMELESS = re.compile(r"LABEL_\d+")
@@ -26,8 +28,9 @@ class HfClassifier(LayerReader):
     classifier answers from, to words: the weights of a word's pieces are added up, special pieces are
     left out, and the rest is scaled to add up to 1. Replaced attention changes that layer only; the
     layers above are computed again. A checkpoint without a classification head gets a new one, which
-    must be trained. The units of an image, which a vision transformer reads, are its patches. An
-    architecture whose attention cannot be read gets every test that needs none.
+    must be trained. With overlap=... a text that is longer than the model reads is read in windows, and
+    logits and attention are means over them. The units of an image, which a vision transformer reads,
+    are its patches. An architecture whose attention cannot be read gets every test that needs none.
     """
 
     needs: tuple[str, ...] = ()  # words, or images
@@ -39,8 +42,13 @@ class HfClassifier(LayerReader):
         if network.new and network.transformer.config.num_labels != labels:
             network = _network(data, options, num_labels=labels)
         super().__init__(network, options, options.query or ("last" if network.left else "first"))
+        self.overlap = options.overlap
+        if options.overlap is not None:
+            marks = network.pieces.tokenizer.num_special_tokens_to_add()
+            check_overlap(options.overlap, network.limit - marks)
         order = range(labels) if network.new else _order(network, data, options)
         self.register_buffer("order", torch.tensor(list(order)), persistent=False)
+        self.class_names = partial(_names_of_instance, data.label_names)  # type: ignore[method-assign]
         if options.freeze:
             network.transformer.base_model.requires_grad_(False)
             for name, parameter in network.transformer.named_parameters():
@@ -72,10 +80,17 @@ class HfClassifier(LayerReader):
 def _network(data: TaskData, options: HfClassifierOptions, **settings: Any) -> Network:
     """What reads the task's words, or its patches."""
     if data.features is None:
-        return Network(KIND, data, options, **settings)
+        return Network(KIND, data, options, in_windows=options.overlap is not None, **settings)
     if data.features.ndim != 4 or data.features.dtype.name != "uint8":
         raise UsageError("hf-classifier reads words, or images in patches: this task has neither.")
+    if options.overlap is not None:
+        raise UsageError("overlap=... cuts texts into windows; this task has images.")
     return VisionNetwork(data, options, **settings)
+
+
+def _names_of_instance(names: tuple[str, ...], options: Any, data: TaskData) -> tuple[str, ...]:  # noqa: ARG001 - as it is called
+    """The names of the classes of a model that was built: those of its task."""
+    return names
 
 
 def own_names(config: Any) -> list[str]:

@@ -1,14 +1,12 @@
-from typing import cast
-
 import torch
 from torch import Tensor
 
 from attnx.formulas import Randomness
-from attnx.plugin import ImportanceMethod, LayeredModel, Model, Trace
+from attnx.plugin import ImportanceMethod, Model, Trace
 
-from .layer_scores import by_word, query_of
+from .layer_scores import by_word, layer_of
 from .options import ClsAttentionOptions
-from .reading import heads_read, layer_read, normalised
+from .reading import heads_read, normalised
 
 
 class ClsAttention(ImportanceMethod):
@@ -25,8 +23,8 @@ class ClsAttention(ImportanceMethod):
         self.options = options
 
     def __call__(self, model: Model, trace: Trace, target: Tensor, random: Randomness) -> Tensor:
-        layers = cast("LayeredModel", model).layers(trace.batch, trace.embeddings)
-        weights = layers.weights[layer_read(self.options.layer, layers.weights)]  # [B, M, T, T]
+        layer = layer_of(model, trace, self.options)
+        (weights,) = layer.weights  # [B, M, T, T], or [B, M, 1, T] from one position
         heads = heads_read(self.options.head, weights)  # [M]
-        row = torch.einsum("bq,m,bmqi->bi", query_of(layers, self.options), heads, weights)  # [B, T]
-        return normalised(by_word(row, layers, trace, self.options), trace.batch.mask)
+        row = torch.einsum("bq,m,bmqi->bi", layer.query.to(weights), heads, weights)  # [B, T]
+        return normalised(by_word(row, layer, trace, self.options), trace.batch.mask)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Self
+from typing import Self, cast
 
 import torch
 from torch import Tensor, nn
@@ -11,8 +11,9 @@ from attnx.plugin import AttentionProjection, Batch, Example, TaskData, Trace
 
 from .layer_methods.state_reading import states_of
 from .network import Network
-from .options import HfOptions
-from .packing import Packing
+from .options import HfOptions, Query
+from .packing import Packing, positions_asked
+from .reading import layer_read
 
 
 class HfEncoder(nn.Module):
@@ -112,6 +113,18 @@ class HfEncoder(nn.Module):
         output, weights, sizes = self.network.watched(packing, packing.pack(embeddings))
         query, logits = self._read(batch, packing, output.last_hidden_state)
         return Layers(packing.column, query, weights, sizes, logits)
+
+    def one_layer(self, batch: Batch, embeddings: Tensor, layer: int, query: str) -> Layers:
+        """One layer of the encoder."""
+        packing = self.network.packing(batch, embeddings)
+        vectors = packing.pack(embeddings)
+        at = layer_read(layer, self.network.stack)
+        if query == "own":
+            own = self._read(batch, packing, self.network(packing, vectors).last_hidden_state)[0]
+        asked = own if query == "own" else positions_asked(packing.used, cast("Query", query))
+        output, read, weights, sizes = self.network.watched_at(at, asked, packing, vectors)
+        logits = self._read(batch, packing, output.last_hidden_state)[1]
+        return Layers(packing.column, read, weights, sizes, logits)
 
     def layer_states(self, batch: Batch, embeddings: Tensor) -> LayerStates:
         """The states of the encoder; the output is read off words as the pooling attends to them."""

@@ -14,18 +14,6 @@ from .options import HfClassifierOptions, InMemoryOptions
 PAIR = "give a text-classification pipeline, or the model and its tokenizer as a pair: (model, tokenizer)"
 
 
-class InMemoryClassifier(HfClassifier):
-    """A trained classifier, whose own classes are the labels."""
-
-    def __init__(self, data: TaskData, options: HfClassifierOptions) -> None:
-        super().__init__(data, options)
-        self.names = data.label_names
-
-    def class_names(self, options: Any, data: TaskData) -> tuple[str, ...]:  # type: ignore[override]
-        """The names that the configuration has."""
-        return self.names
-
-
 def of_pipeline(pipeline: Any, options: InMemoryOptions) -> HfClassifier:
     """The model of a `transformers` pipeline for text classification."""
     return of_pair((pipeline.model, pipeline.tokenizer), options)
@@ -58,4 +46,4 @@ def of_pair(pair: Any, options: InMemoryOptions) -> HfClassifier:
         with quiet():
             model.save_pretrained(folder)
             tokenizer.save_pretrained(folder)
-        return InMemoryClassifier(nothing, HfClassifierOptions(checkpoint=folder, **options.model_dump()))
+        return HfClassifier(nothing, HfClassifierOptions(checkpoint=folder, **options.model_dump()))

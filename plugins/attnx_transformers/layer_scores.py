@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import cast
+
 import torch
 from torch import Tensor
 
 from attnx.formulas import Layers, LayerStates
-from attnx.plugin import Trace
+from attnx.plugin import LayeredModel, Model, OneLayerModel, Trace
 
-from .options import AltiLogitOptions, AttentionFlowOptions, LayerOptions
+from .options import (
+    AltiLogitOptions,
+    AttentionFlowOptions,
+    AttentionNormOptions,
+    ClsAttentionOptions,
+    LayerOptions,
+)
 from .packing import positions_asked
+from .reading import layer_read
 
 
 def query_of(layers: Layers | LayerStates, options: LayerOptions | AttentionFlowOptions) -> Tensor:
@@ -17,6 +27,17 @@ def query_of(layers: Layers | LayerStates, options: LayerOptions | AttentionFlow
     if options.query == "own":
         return layers.query
     return positions_asked(layers.column >= 0, options.query)
+
+
+def layer_of(model: Model, trace: Trace, options: ClsAttentionOptions | AttentionNormOptions) -> Layers:
+    """One layer, from the positions that are explained; computed alone where the model can."""
+    if "one-layer" in model.provides:
+        alone = cast("OneLayerModel", model).one_layer
+        return alone(trace.batch, trace.embeddings, options.layer, options.query)
+    layers = cast("LayeredModel", model).layers(trace.batch, trace.embeddings)
+    at = layer_read(options.layer, layers.weights)
+    query = query_of(layers, options)
+    return replace(layers, query=query, weights=(layers.weights[at],), sizes=(layers.sizes[at],))
 
 
 def by_word(

@@ -42,6 +42,7 @@ class Network(nn.Module):
         *,
         left: bool | None = None,
         prompt: Callable[[Any], Prompt] | None = None,
+        in_windows: bool = False,
         **settings: Any,
     ) -> None:
         super().__init__()
@@ -64,8 +65,9 @@ class Network(nn.Module):
         # The positions that all others attend to: a classifier has one, the first.
         has_head = self.transformer.base_model is not self.transformer
         self.takes_global = "global_attention_mask" in takes and has_head
-        limit = _limit(self.transformer, tokenizer, options.longest)
-        self.pieces = WordPieces(tokenizer, limit, prompt(tokenizer) if prompt is not None else None)
+        self.limit = _limit(self.transformer, tokenizer, options.longest)  # most pieces of a pass
+        read = UNLIMITED if in_windows else self.limit
+        self.pieces = WordPieces(tokenizer, read, prompt(tokenizer) if prompt is not None else None)
         self.left = bool(left)
         self._check_embeddings(options)
         # One that answers from its last position looks for it at the end of the row, so padding goes first.
@@ -245,6 +247,20 @@ class Network(nn.Module):
             output = self(packing, vectors, **more)
         weights = tuple(tap.weights for tap in taps.values())
         return output, weights, tuple(self.stack.sizes(layer, tap.values) for layer, tap in taps.items())
+
+    def watched_at(
+        self, layer: int, query: Tensor, packing: Packing, vectors: Tensor, **more: Any
+    ) -> tuple[Any, Tensor, tuple[Tensor], tuple[Tensor]]:
+        """The output, the positions asked [B, T], and of one layer the weights [B, M, T, T] and sizes.
+
+        If each row has one such position, only the weights from it are computed: [B, 1] and [B, M, 1, T].
+        """
+        one = bool(((query > 0).sum(1) == 1).all())
+        tap = Tap(rows=query.argmax(1) if one else None)
+        with self.stack.read({layer: tap}):
+            output = self(packing, vectors, **more)
+        asked = query.amax(1, keepdim=True) if one else query
+        return output, asked, (tap.weights,), (self.stack.sizes(layer, tap.values),)
 
 
 def joined(found: Sequence[tuple[Tensor, Any]], used: Tensor) -> Any:

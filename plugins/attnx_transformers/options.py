@@ -16,7 +16,7 @@ WITHOUT_ATTENTION = frozenset(
     "big_bird bloom convbert ctrl deberta deberta-v2 diffllama flaubert fnet funnel gpt_oss longformer "
     "megatron-bert mpnet mpt mra nystromformer openai-gpt rembert roformer squeezebert xlm xlnet yoso".split()
 )
-OF_A_LAYER = ("attention", "reattend", "hidden", "decode", "layers", "layer-states")
+OF_A_LAYER = ("attention", "reattend", "hidden", "decode", "layers", "one-layer", "layer-states")
 Head = int | Literal["mean"]
 Query = Literal["first", "last", "mean"]
 
@@ -54,6 +54,7 @@ class CheckpointOptions(Options):
 
     of_attention: ClassVar[tuple[str, ...]] = (
         "layers",
+        "one-layer",
         "layer-states",
     )  # what it provides where attention can be read
 
@@ -114,7 +115,18 @@ class HfClassifierOptions(LayerReaderOptions):
     labels: tuple[str, ...] = Field(
         (), description="the model's names of the task's labels in their order, joined by +"
     )
+    overlap: int | None = Field(
+        None,
+        ge=0,
+        description="read a text that is longer than the model reads in windows that share so many pieces, "
+        "and take the mean of their outputs; None: cut it at its end",
+    )
     freeze: bool = Field(False, description="train the classification head alone")
+
+    @property
+    def also_provides(self) -> tuple[str, ...]:
+        found = super().also_provides  # a word in two windows has two states, and no single one
+        return found if self.overlap is None else tuple(word for word in found if word == "attention")
 
 
 class InMemoryOptions(Options):

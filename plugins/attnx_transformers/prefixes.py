@@ -1,153 +1,212 @@
-"""A decoder without each word in turn: the states before the word are what they were, and are read again.
+"""Many inputs of a decoder that begin alike: what they share is computed once.
 
-A position of a decoder sees only what is before it. So a text without a word has the keys and values of
-the whole text up to the word, and only what follows is computed, each piece a little further to the left.
+A position of a decoder sees only what is before it, so inputs that begin with the same pieces have the same
+states there. Inputs are put into a tree. A pass computes each of its nodes once; a node sees those on its way
+from the root. A tree that is too large for one pass has a trunk, whose states are kept for all its passes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from attnx.formulas import fast_linear
 from attnx.plugin import Batch
 
 from .checkpoints import quiet
+from .language.answers import Answers
 from .network import PROBED, Network
-from .packing import IN_CACHE, Packing
 from .stack import alike
 
-SPARE = 4  # a position that is only read takes so much less than one that is computed
-FOR_A_PASS = 48  # positions that take as long as reading the weights for another pass
+NODES = 512  # of one pass: with more, comparing with nodes that are masked takes over
 
-Read = Callable[[Any, Tensor], Tensor]  # logits [B, C] of what the transformer gives for used positions
+Pieces = tuple[int, ...]
+Read = tuple[Pieces, int, int]  # an input, a place in it, and the piece whose logit after it is wanted
 
 
 @dataclass(frozen=True)
-class Removals:
-    """Texts without a run of positions each: what stays before it, and what follows it."""
+class Trunk:
+    """The beginning that most inputs of a text share, and its states."""
 
-    row: Tensor  # [R] of the batch
-    before: Tensor  # [R] positions that stay as they are
-    start: Tensor  # [R] the first position that is computed
-    count: Tensor  # [R] how many are, at least 1
+    pieces: Pieces = ()
+    layers: tuple[tuple[Tensor, Tensor], ...] = ()  # keys and values [1, M, P, D]
 
     @classmethod
-    def of(cls, row: Tensor, start: Tensor, stop: Tensor, lengths: Tensor) -> Removals:
-        """Those without [start, stop) of texts of these lengths, each [R]."""
-        last = stop == lengths  # then the answer is read from the position before, which is computed again
-        before = torch.where(last, start - 1, start)
-        start = torch.where(last, start - 1, stop)
-        return cls(row, before, start, torch.where(last, 1, lengths - stop))
+    def of(cls, network: Network, inputs: Sequence[Pieces]) -> Trunk:
+        """The path on which at each place the most inputs go on, while there are two or more."""
+        found: list[int] = []
+        while len(inputs) > 1:
+            following = Counter(one[len(found)] for one in inputs if len(one) > len(found))
+            if not following:
+                break
+            piece = following.most_common(1)[0][0]
+            inputs = [one for one in inputs if one[len(found) : len(found) + 1] == (piece,)]
+            found.append(piece)
+        output = _call(network, found, list(range(len(found))), logits_to_keep=1)
+        layers = tuple((layer.keys, layer.values) for layer in output.past_key_values.layers)
+        return cls(tuple(found), layers)
 
-    def take(self, some: Tensor) -> Removals:
-        return Removals(self.row[some], self.before[some], self.start[some], self.count[some])
-
-    def groups(self) -> Iterator[Tensor]:
-        """The numbers of removals for one pass each, of which nearly equally many positions are computed.
-
-        A pass reads all weights once, whatever it computes, so a few positions of padding cost less than
-        another pass.
-        """
-        order = torch.argsort(self.count * (int(self.before.max()) + 1) + self.before, stable=True)
-        group: list[int] = []
-        widest = padding = 0  # positions of a row, and those that are computed for nothing
-        for number in reversed(order.tolist()):  # the longest first
-            count, before = int(self.count[number]), int(self.before[number])
-            width = max(widest, count, before // SPARE)
-            longest = int(self.count[group[0]]) if group else count
-            if group and (width * (len(group) + 1) > IN_CACHE or padding + longest - count > FOR_A_PASS):
-                yield torch.tensor(group, device=order.device)
-                group, longest, padding, width = [], count, 0, max(count, before // SPARE)
-            group.append(number)
-            widest, padding = width, padding + longest - count
-        if group:
-            yield torch.tensor(group, device=order.device)
-
-
-def without_each(network: Network, read: Read, batch: Batch, embeddings: Tensor) -> Tensor:
-    """[B, L, C] logits without the pieces of each column on the mask; 0 off it and for a single unit."""
-    packing = network.packing(batch, embeddings)
-    vectors = packing.pack(embeddings)  # [B, T, E]
-    several = batch.mask & (batch.mask.sum(1, keepdim=True) > 1)  # [B, L]
-    found: Tensor | None = None
-    for rows in packing.passes():
-        part = packing.take(rows)
-        row, column = several[rows].nonzero(as_tuple=True)
-        removed = part.column[row] == column[:, None]  # [R, T], one run of positions
-        width = part.used.shape[1]
-        lengths = part.used.sum(1)  # padding is on the left
-        start = removed.byte().argmax(1) - (width - lengths)[row]
-        wanted = Removals.of(row, start, start + removed.sum(1), lengths[row])
-        logits = logits_of(network, read, part, vectors[rows], wanted)  # [R, C]
-        if found is None:
-            found = logits.new_zeros(*batch.mask.shape, logits.shape[-1])
-        found[rows[row], column] = logits
-    assert found is not None
-    return found
-
-
-def logits_of(network: Network, read: Read, packing: Packing, vectors: Tensor, wanted: Removals) -> Tensor:
-    """[R, C] for texts [B, T, E] with something removed."""
-    with quiet():
-        whole = _call(network, vectors, packing.used, _places(packing.used))
-    layers = [(layer.keys, layer.values) for layer in whole.past_key_values.layers]
-    padding = (~packing.used).sum(1)  # [B]
-    own = read(whole, packing.used)
-    logits = own.new_zeros(len(wanted.row), own.shape[-1])
-    for numbers in wanted.groups() if len(wanted.row) else ():
-        logits[numbers] = read(*_shortened(network, vectors, layers, padding, wanted.take(numbers)))
-    return logits
-
-
-def _shortened(
-    network: Network, vectors: Tensor, layers: list[tuple[Tensor, Tensor]], padding: Tensor, some: Removals
-) -> tuple[Any, Tensor]:
-    """The output for what follows the removed positions, padded before it; what is used of it [r, P + q]."""
-    device = vectors.device
-    most, count = int(some.before.max()), int(some.count.max())
-    shift = (padding[some.row] + some.before - most)[:, None]  # what stays is aligned at its end
-    stays = shift + torch.arange(most, device=device)  # [r, P]
-    there = torch.arange(most, device=device) >= most - some.before[:, None]  # [r, P]
-    number = torch.arange(count, device=device) - (count - some.count[:, None])  # [r, q] below 0: padding
-    follows = (padding[some.row] + some.start)[:, None] + number.clamp_min(0)
-    places = some.before[:, None] + number.clamp_min(0)
-    used = torch.cat([there, number >= 0], 1)
-    given = vectors[some.row[:, None], follows]  # [r, q, E]
-    kept = None
-    if most:
+    def cache(self) -> Any:
+        """The states as a transformer takes them."""
+        if not self.layers:
+            return None
         from transformers import DynamicCache
 
-        at = some.row[:, None], slice(None), stays.clamp_min(0)
         kept = DynamicCache()
-        for layer, (keys, values) in enumerate(layers):  # [r, P, M, D] by indexing, then [r, M, P, D]
-            kept.update(keys[at].transpose(1, 2), values[at].transpose(1, 2), layer)
-    with quiet():
-        return _call(network, given, used, places, kept), used
+        for number, (keys, values) in enumerate(self.layers):
+            kept.update(keys, values, number)
+        return kept
 
 
-def _call(network: Network, vectors: Tensor, used: Tensor, places: Tensor, kept: Any = None) -> Any:
-    return network._call(
-        vectors,
-        attention_mask=used.long(),
-        position_ids=places,
-        past_key_values=kept,
-        use_cache=True,
-        logits_to_keep=1,
-    )
+@dataclass
+class Tree:
+    """Inputs whose common beginnings are the same nodes; each node comes after the one before it."""
+
+    trunk: Trunk = field(default_factory=Trunk)
+    pieces: list[int] = field(default_factory=list)  # [N]
+    places: list[int] = field(default_factory=list)  # [N] in the input
+    before: list[int] = field(default_factory=list)  # [N] a node, or −1 − how much of the trunk
+    reads: list[Read] = field(default_factory=list)
+    _known: dict[tuple[int, int], int] = field(default_factory=dict)  # by what is before, and the piece
+    _paths: dict[Pieces, list[int]] = field(default_factory=dict)  # of each input its last nodes
+
+    def __len__(self) -> int:
+        return len(self.pieces)
+
+    def add(self, one: Pieces, reads: Sequence[Read]) -> None:
+        """Take in an input and what is read of it; what is read is computed even if it is on the trunk."""
+        at = min(_shared(one, self.trunk.pieces), *(place for _, place, _ in reads))
+        node, path = -1 - at, []
+        for place in range(at, len(one)):
+            named = node, one[place]
+            if named not in self._known:
+                self._known[named] = len(self)
+                self.pieces.append(one[place])
+                self.places.append(place)
+                self.before.append(node)
+            node = self._known[named]
+            path.append(node)
+        self._paths[one] = path
+        self.reads += reads
+
+    def sees(self) -> Tensor:
+        """[N, P + N] the places of the trunk, and the nodes, that each node sees."""
+        nodes = torch.eye(len(self), dtype=torch.bool)
+        trunk = torch.zeros(len(self), len(self.trunk.pieces), dtype=torch.bool)
+        for node, before in enumerate(self.before):
+            if before < 0:
+                trunk[node, : -1 - before] = True
+            else:
+                nodes[node] |= nodes[before]
+                trunk[node] = trunk[before]
+        return torch.cat([trunk, nodes], 1)
+
+    def logits(self, network: Network, normalised: bool) -> Tensor:
+        """[r] the logits, or log-probabilities, that are read."""
+        device, dtype = network.transformer.device, network.transformer.dtype
+        nodes = [self._paths[one][place - len(one)] for one, place, _ in self.reads]
+        wanted, index = torch.tensor(nodes, device=device).unique(return_inverse=True)
+        sees = self.sees().to(device)
+        hidden = torch.zeros(sees.shape, dtype=dtype, device=device).masked_fill(~sees, -torch.inf)
+        output = _call(
+            network,
+            self.pieces,
+            self.places,
+            attention_mask=hidden[None, None],
+            past_key_values=self.trunk.cache(),
+            logits_to_keep=wanted,
+        )
+        logits: Tensor = output.logits[0]  # [w, V]
+        logits = logits.log_softmax(-1) if normalised else logits
+        return logits[index, torch.tensor([piece for *_, piece in self.reads], device=device)]
 
 
-def _places(used: Tensor) -> Tensor:
-    return (used.long().cumsum(1) - 1).clamp_min(0)
+def logits_of(network: Network, answers: Answers, batches: Sequence[Batch]) -> list[Tensor]:
+    """[B, C] of each batch, as a pass over it would give them."""
+    examples = [id(example) for batch in batches for example in batch.examples]
+    prompts = [row for batch in batches for row in rows_of(batch)]
+    texts: dict[Pieces, int] = dict(zip(prompts, examples, strict=True))  # each prompt once
+    by_text: dict[int, dict[Pieces, list[Read]]] = {}
+    for prompt, text in texts.items():
+        for read in dict.fromkeys(read for answer in answers.read for read in _reads(prompt, answer)):
+            by_text.setdefault(text, {}).setdefault(read[0], []).append(read)
+    trees = _trees(network, list(by_text.values()))
+    found = [(tree.reads, tree.logits(network, normalised=not answers.raw)) for tree in trees]
+    place = {read: number for number, read in enumerate(read for reads, _ in found for read in reads)}
+    flat = torch.cat([values for _, values in found])
+    pieces = [
+        flat[torch.tensor([[place[read] for read in _reads(prompt, answer)] for prompt in prompts])]
+        for answer in answers.read
+    ]  # [R, k] of each answer
+    return list(answers.combined(pieces).split([len(batch) for batch in batches]))
 
 
-def can_reuse(network: Network, read: Read) -> bool:
-    """Whether a trial with states that are read again gives what a whole pass gives.
+def _trees(network: Network, texts: Sequence[dict[Pieces, list[Read]]]) -> Iterator[Tree]:
+    """What is computed in one pass each: texts of few inputs together, one of many in several passes."""
+    together = Tree()
+    for inputs in texts:
+        alone = Tree()
+        for one, reads in inputs.items():
+            alone.add(one, reads)
+        if len(alone) > NODES:
+            yield from _parts(Trunk.of(network, list(inputs)), inputs)
+            continue
+        if together.reads and len(together) + len(alone) > NODES:
+            yield together
+            together = Tree()
+        for one, reads in inputs.items():
+            together.add(one, reads)
+    if together.reads:
+        yield together
 
-    Layers that see only so far back keep only that much, so texts may not be longer than that.
+
+def _parts(trunk: Trunk, inputs: dict[Pieces, list[Read]]) -> Iterator[Tree]:
+    """Inputs on one trunk in several trees; neighbours, which share the most, are in the same."""
+    tree = Tree(trunk)
+    for one in sorted(inputs):
+        tree.add(one, inputs[one])
+        if len(tree) >= NODES:
+            yield tree
+            tree = Tree(trunk)
+    if tree.reads:
+        yield tree
+
+
+def _reads(prompt: Pieces, answer: Pieces) -> list[Read]:
+    """Where the pieces of an answer are read: the first after the prompt, the others after those before."""
+    one = (*prompt, *answer[:-1])
+    return [(one, len(prompt) - 1 + number, piece) for number, piece in enumerate(answer)]
+
+
+def rows_of(batch: Batch) -> list[Pieces]:
+    """The pieces of each row of a batch, special pieces and the prompt's included."""
+    ids = batch.inputs[..., :-1].flatten(1).tolist()
+    return [tuple(piece for piece in row if piece >= 0) for row in ids]
+
+
+def _shared(a: Pieces, b: Pieces) -> int:
+    """How many pieces two inputs begin with that are the same."""
+    return next((at for at, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+
+
+def _call(network: Network, pieces: Sequence[int], places: Sequence[int], **more: Any) -> Any:
+    device = network.transformer.device
+    vectors = network.table(torch.tensor([pieces], device=device))
+    with quiet(), fast_linear(), torch.no_grad():
+        return network._call(
+            vectors, position_ids=torch.tensor([places], device=device), use_cache=True, **more
+        )
+
+
+def can_share(network: Network) -> bool:
+    """Whether a trial with inputs that begin alike gives what a pass over each gives.
+
+    Layers that see only so far back may not see less than a text.
     """
     config = network.transformer.config
     window = getattr(config, "sliding_window", None)
@@ -155,30 +214,25 @@ def can_reuse(network: Network, read: Read) -> bool:
         return False
     if window is not None and window < network.pieces.limit:
         return False
-    vectors = network._probe()
-    used = torch.ones(vectors.shape[:2], dtype=torch.bool, device=vectors.device)
-    row = torch.zeros(3, dtype=torch.long, device=vectors.device)
-    starts, stops = (torch.tensor(at, device=vectors.device) for at in ((0, 2, 5), (1, 4, PROBED)))
-    wanted = Removals.of(row, starts, stops, torch.full_like(row, PROBED))
+    known: int = network.table.num_embeddings  # type: ignore[assignment]
+    ids = [number % known for number in range(1, PROBED + 1)]
+    trunk = tuple(ids)
+    inputs = {
+        one: [(one, len(one) - 1, ids[-1])] for one in (trunk, trunk[:-1], trunk[1:], trunk[:2] + trunk[3:])
+    }
     training = network.transformer.training
     network.transformer.eval()
     try:
-        with quiet(), torch.no_grad():
-            ours = logits_of(network, read, _packing(used), vectors, wanted)
-            for number, (start, stop) in enumerate(zip(starts.tolist(), stops.tolist(), strict=True)):
-                left = torch.cat([vectors[:, :start], vectors[:, stop:]], 1)
-                kept = torch.ones(left.shape[:2], dtype=torch.bool, device=left.device)
-                whole = read(_call(network, left, kept, _places(kept)), kept)
-                if not alike(ours[number : number + 1], whole):
-                    return False
-    except Exception:
+        for tree in (*_parts(Trunk.of(network, [trunk, trunk]), inputs), *_trees(network, [inputs])):
+            ours = tree.logits(network, normalised=False)
+            whole = [
+                _call(network, one, list(range(len(one))), logits_to_keep=1).logits[0, -1, piece]
+                for one, _, piece in tree.reads
+            ]
+            if not alike(ours, torch.stack(whole)):
+                return False
+    except Exception:  # a transformer may refuse such inputs in any way
         return False
     finally:
         network.transformer.train(training)
     return True
-
-
-def _packing(used: Tensor) -> Packing:
-    """That of rows whose positions are all their own columns."""
-    at = torch.arange(used.shape[1], device=used.device).expand_as(used)
-    return Packing(at, used, at, used, torch.zeros_like(at), used.shape[1], 1)

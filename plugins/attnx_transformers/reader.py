@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -19,6 +19,7 @@ from .options import Head, LayerReaderOptions, Query
 from .packing import Packing, positions_asked
 from .reading import Reading, heads_read, layer_read
 from .taps import Tap
+from .windows import Windows
 
 
 class LayerReader(nn.Module, ABC):
@@ -45,6 +46,7 @@ class LayerReader(nn.Module, ABC):
         self.notices = network.notices
         self.network = network
         self.head, self.query, self.pieces = options.head, query, options.pieces
+        self.overlap: int | None = None  # pieces that windows of a long text share; None: texts are cut
         self.layer, self.whole = 0, False
         if network.readable:
             self.layer = layer_read(options.layer, network.stack)
@@ -73,13 +75,11 @@ class LayerReader(nn.Module, ABC):
 
     def run(self, batch: Batch, embeddings: Tensor, *, attention: Tensor | None = None) -> Trace:
         packing = self.network.packing(batch, embeddings)
+        if self.overlap is not None:
+            return self._in_windows(batch, embeddings, packing, self.overlap)
         vectors = packing.pack(embeddings)  # [B, T, E]
         if not self.network.readable:
-            parts = ((packing.take(rows), vectors[rows]) for rows in packing.passes())
-            answers = [
-                self.logits(self.network(part, some, **self.settings()), part.used) for part, some in parts
-            ]
-            return Trace.of(batch, embeddings, torch.cat(answers))
+            return Trace.of(batch, embeddings, self._answers(packing, vectors))
         states: list[Tensor] = []
         with ExitStack() as watched:
             if not self.whole:
@@ -123,6 +123,15 @@ class LayerReader(nn.Module, ABC):
         logits = self.logits(output, packing.used)
         return Layers(packing.column, positions_asked(packing.used, self.query), weights, sizes, logits)
 
+    def one_layer(self, batch: Batch, embeddings: Tensor, layer: int, query: str) -> Layers:
+        packing = self.network.packing(batch, embeddings)
+        asked = positions_asked(packing.used, self.query if query == "own" else cast("Query", query))
+        at = layer_read(layer, self.network.stack)
+        output, read, weights, sizes = self.network.watched_at(
+            at, asked, packing, packing.pack(embeddings), **self.settings()
+        )
+        return Layers(packing.column, read, weights, sizes, self.logits(output, packing.used))
+
     @contextmanager
     def reading(self, layer: int, head: Head) -> Iterator[None]:
         """Read another layer and head for a while."""
@@ -158,6 +167,27 @@ class LayerReader(nn.Module, ABC):
         below = states.new_zeros(*states.shape[:2], self.network.size)  # looked at by skipped layers alone
         with self.network.stack.begin_at(self.layer, states):
             return self._pass(packing, mask, below, attention)
+
+    def _answers(self, packing: Packing, vectors: Tensor) -> Tensor:
+        """[B, C] the logits, without reading attention."""
+        parts = ((packing.take(rows), vectors[rows]) for rows in packing.passes())
+        found = [self.logits(self.network(part, some, **self.settings()), part.used) for part, some in parts]
+        return torch.cat(found)
+
+    def _in_windows(self, batch: Batch, embeddings: Tensor, packing: Packing, overlap: int) -> Trace:
+        """Logits and attention that are means over the windows of each text."""
+        windows = Windows.of(packing, batch.mask, self.network.limit, overlap, self.network.left)
+        vectors = windows.packing.pack(embeddings[windows.row])  # [W, T, E]
+        if not self.network.readable:
+            logits = self._answers(windows.packing, vectors)
+            return Trace.of(batch, embeddings, windows.mean(logits, len(batch)))
+        mask = batch.mask[windows.row]
+        passes = [
+            self._pass(windows.packing.take(rows), mask[rows], vectors[rows], None)
+            for rows in windows.packing.passes()
+        ]
+        a, logits = (windows.mean(torch.cat(found), len(batch)) for found in zip(*passes, strict=True))
+        return Trace(batch, embeddings, embeddings, _scores(a), a, logits)
 
     def _pass(
         self, packing: Packing, mask: Tensor, vectors: Tensor, attention: Tensor | None

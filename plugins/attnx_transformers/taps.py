@@ -31,7 +31,12 @@ class Tap:
     replace: Callable[[Tensor], Tensor] | None = None  # weights [B, M, T, T] -> weights
     rows: Tensor | None = None  # [B] the one position whose weights are wanted, where nothing is replaced
     weights: Tensor = field(init=False)  # [B, M, T, T], or [B, M, 1, T] of one position
-    values: Tensor = field(init=False)  # [B, M, T, D]
+    shared: Tensor = field(init=False)  # [B, K, T, D] values, each of which several heads may share
+
+    @property
+    def values(self) -> Tensor:
+        """[B, M, T, D] the values of each head."""
+        return _of_heads(self.shared, self.weights)
 
 
 def install(model: Any) -> None:
@@ -39,9 +44,10 @@ def install(model: Any) -> None:
     from transformers import AttentionInterface
     from transformers.masking_utils import AttentionMaskInterface, eager_mask
 
-    for name in (FAST, EAGER):
-        AttentionInterface.register(name, _attend_fast if name == FAST else _attend_eagerly)
-        AttentionMaskInterface.register(name, eager_mask)
+    AttentionInterface.register(FAST, _attend_fast)
+    AttentionMaskInterface.register(FAST, _needed_mask)
+    AttentionInterface.register(EAGER, _attend_eagerly)
+    AttentionMaskInterface.register(EAGER, eager_mask)
     model.set_attn_implementation(FAST if getattr(model, "_supports_sdpa", False) else EAGER)
 
 
@@ -59,6 +65,19 @@ def tapped(attentions: Sequence[nn.Module], taps: Sequence[Tap | None]) -> Itera
     finally:
         for module in attentions:
             module.__dict__.pop(_TAPS, None)
+
+
+def _needed_mask(*sizes: Any, dtype: torch.dtype = torch.float32, **more: Any) -> Tensor | None:
+    """[B, 1, T, T], 0 or the least number, as the eager path takes it; none where nothing is padded.
+
+    Without padding the fast path hides what follows by itself, and memory grows with T, not with its square.
+    """
+    from transformers.masking_utils import sdpa_mask
+
+    sees: Tensor | None = sdpa_mask(*sizes, **more)
+    if sees is None:
+        return None
+    return torch.zeros(sees.shape, dtype=dtype, device=sees.device).masked_fill(~sees, torch.finfo(dtype).min)
 
 
 def _attend_fast(module: nn.Module, *tensors: Any, **more: Any) -> Any:
@@ -81,16 +100,19 @@ def _attend(usual: Callable[..., Any], module: nn.Module, *tensors: Any, **more:
         return usual(module, *tensors, **more)
     if tap.rows is not None:
         tap.weights = _weights_of_rows(module, tap.rows, *tensors, **more)
+        tap.shared = tensors[2]
         return usual(module, *tensors, **more)
-    output, weights = _eager_of(module)(module, *tensors, **more)
+    query, key, value, mask = tensors[:4]
+    if mask is None and _hides_what_follows(module, query, more):
+        places = torch.arange(key.shape[2], device=key.device)
+        mask = _hiding(places[None, None, None] > places[-query.shape[2] :, None], query)  # [1, 1, T, T]
+    output, weights = _eager_of(module)(module, query, key, value, mask, *tensors[4:], **more)
     if weights is None:
         raise _unreadable(module)
-    value = tensors[2]
-    values = value.repeat_interleave(weights.shape[1] // value.shape[1], 1)  # heads may share values
     if tap.replace is not None:
         weights = tap.replace(weights)
-        output = torch.matmul(weights, values).transpose(1, 2).contiguous()  # [B, T, M, D]
-    tap.weights, tap.values = weights, values
+        output = torch.matmul(weights, _of_heads(value, weights)).transpose(1, 2).contiguous()  # [B, T, M, D]
+    tap.weights, tap.shared = weights, value
     return output, weights
 
 
@@ -103,11 +125,32 @@ def _weights_of_rows(
     if mask is not None and mask.shape[2] > 1:
         mask = mask.expand(len(rows), -1, -1, -1)
         mask = mask.gather(2, at.expand(-1, mask.shape[1], 1, mask.shape[-1]))
+    elif mask is None and _hides_what_follows(module, query, more):
+        mask = _hiding(torch.arange(key.shape[2], device=key.device) > at, query)  # [B, 1, 1, T]
     _, weights = _eager_of(module)(module, asked, key, value, mask, **more)
     if weights is None:
         raise _unreadable(module)
     found: Tensor = weights
     return found
+
+
+def _hides_what_follows(module: nn.Module, query: Tensor, more: dict[str, Any]) -> bool:
+    """Whether the fast path hides from each position what follows it where it is given no mask."""
+    asked = more.get("is_causal")
+    causal: bool = getattr(module, "is_causal", True) if asked is None else asked
+    return query.shape[2] > 1 and causal
+
+
+def _hiding(hidden: Tensor, query: Tensor) -> Tensor:
+    """The mask that hides these positions."""
+    return torch.zeros(hidden.shape, dtype=query.dtype, device=query.device).masked_fill(
+        hidden, torch.finfo(query.dtype).min
+    )
+
+
+def _of_heads(value: Tensor, weights: Tensor) -> Tensor:
+    """[B, M, T, D] the values of each head, which several may share."""
+    return value.repeat_interleave(weights.shape[1] // value.shape[1], 1)
 
 
 def _eager_of(module: nn.Module) -> Callable[..., Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -122,11 +122,13 @@ def explainer_of(named: Named | None, seed: int) -> AgainExplaining | None:
 _PASSES: dict[str, Callable[..., int]] = {
     "run": lambda _, embeddings, **__: len(embeddings),
     "layers": lambda _, embeddings: len(embeddings),
+    "one_layer": lambda _, embeddings, *__: len(embeddings),
     "layer_states": lambda _, embeddings: len(embeddings),
     "decode": lambda _, hidden: len(hidden),
     "reattend": lambda _, attention: attention[..., 0].numel(),
     "influence": lambda trace: len(trace.batch),
     "without_each": lambda trace: int(trace.batch.mask.sum()),
+    "logits_of": lambda batches: sum(map(len, batches)),
     "gradients_at": lambda trace, points, _: len(trace.batch) * points.count,
     "replaced": lambda _, rows, *__: len(rows),
 }
@@ -167,8 +169,9 @@ def _counted(method: Callable[..., Any], size: Callable[..., int], passes: _Pass
         if isinstance(result, LayerStates):
             result = _counted_layers(result, passes)
         if rows and passes.watch is not None:
-            batch: Batch = args[0] if isinstance(args[0], Batch) else args[0].batch
-            passes.watch(rows, batch.mask.shape[1])
+            given = args[0] if isinstance(args[0], Sequence) else args[:1]
+            batches: list[Batch] = [one if isinstance(one, Batch) else one.batch for one in given]
+            passes.watch(rows, max(batch.mask.shape[1] for batch in batches))
         return result
 
     return call

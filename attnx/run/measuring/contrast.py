@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, cast
 
@@ -83,6 +84,10 @@ class Contrast:
         """As `DeletingModel.without_each`."""
         return self.logits(self._model.without_each(_own(trace)))
 
+    def logits_of(self, batches: Sequence[Batch]) -> list[Tensor]:
+        """As `PrefixModel.logits_of`."""
+        return [self.logits(whole) for whole in self._model.logits_of(batches)]
+
     def influence(self, trace: Trace) -> Tensor:
         """As `InfluencingModel.influence`."""
         found: Tensor = self._model.influence(_own(trace))
@@ -106,6 +111,11 @@ class Contrast:
     def layers(self, batch: Batch, embeddings: Tensor) -> Layers:
         """As `LayeredModel.layers`."""
         layers: Layers = self._model.layers(batch, embeddings)
+        return replace(layers, logits=self.logits(layers.logits))
+
+    def one_layer(self, batch: Batch, embeddings: Tensor, layer: int, query: str) -> Layers:
+        """As `OneLayerModel.one_layer`."""
+        layers: Layers = self._model.one_layer(batch, embeddings, layer, query)
         return replace(layers, logits=self.logits(layers.logits))
 
     def layer_states(self, batch: Batch, embeddings: Tensor) -> LayerStates:

@@ -36,23 +36,36 @@ class Answers:
         """Whether all are read from the next piece of the prompt alone."""
         return self.length == "first" or all(len(answer) == 1 for answer in self.ids)
 
+    @property
+    def raw(self) -> bool:
+        """Whether logits of the next piece are compared as they are, without those of other pieces."""
+        return self.single and not self.against_others
+
+    @property
+    def read(self) -> tuple[tuple[int, ...], ...]:
+        """Of each answer the pieces that are read."""
+        return tuple(answer[:1] for answer in self.ids) if self.length == "first" else self.ids
+
     def logits(self, network: Network, output: Any, used: Tensor) -> Tensor:
         """[B, C] from the output for prompts, of which these positions [B, T] are used."""
-        last = output.logits[:, -1]  # [B, V]
+        if self.raw:
+            return self.combined([output.logits[:, -1, [answer[0]]] for answer in self.read])
+        return self.combined(self.pieces(network, output, used))
+
+    def combined(self, pieces: Sequence[Tensor]) -> Tensor:
+        """[B, C] from the values of the pieces of each answer [B, k]."""
+        found = [values.mean(1) if self.length == "mean" else values.sum(1) for values in pieces]
         if self.against_others:
-            (values,) = self.pieces(network, output, used)
-            p = self._of_pieces(values).clamp_max(-TINY)  # [B]
+            (p,) = found
+            p = p.clamp_max(-TINY)  # [B]
             return torch.stack([p, torch.log(-torch.expm1(p))], 1)
-        if self.single:
-            return last[:, [answer[0] for answer in self.ids]]
-        found = [self._of_pieces(pieces) for pieces in self.pieces(network, output, used)]
         return torch.stack(found, 1)
 
     def pieces(self, network: Network, output: Any, used: Tensor) -> list[Tensor]:
         """For each answer the log-probability of each of its pieces [B, k]."""
         first = output.logits[:, -1].log_softmax(-1)  # [B, V]
         found = []
-        for answer in self.ids:
+        for answer in self.read:
             parts = [first[:, answer[:1]]]
             if len(answer) > 1:
                 following = _continued(network, output, used, answer[:-1]).log_softmax(-1)  # [B, k − 1, V]
@@ -60,10 +73,6 @@ class Answers:
                 parts.append(following.gather(2, index[..., None])[..., 0])
             found.append(torch.cat(parts, 1))
         return found
-
-    def _of_pieces(self, values: Tensor) -> Tensor:
-        """[B] of the log-probabilities of pieces [B, k]."""
-        return values.mean(1) if self.length == "mean" else values.sum(1)
 
 
 def _continued(network: Network, output: Any, used: Tensor, pieces: Sequence[int]) -> Tensor:

@@ -137,3 +137,27 @@ def test_a_layer_or_head_that_is_not_there_is_refused(saved: Any) -> None:
         make("classifier", folder, layer=3)
     with pytest.raises(UsageError, match="head=4: a layer has 4 heads, 0 to 3"):
         make("classifier", folder, head=4)
+
+
+@pytest.mark.parametrize("query", ["own", "first", "last", "mean"])
+@pytest.mark.parametrize("kind", ["classifier", "distilbert", "encoder", "language-model", "llama"])
+def test_one_layer_alone_is_that_layer_of_all(saved: Callable[[str], Any], kind: str, query: Any) -> None:
+    model: Any = make(kind, saved(kind))
+    methods = [
+        ClsAttention(ClsAttentionOptions(layer=1, head=2, query=query)),
+        AttentionNorm(AttentionNormOptions(layer=0, query=query)),
+    ]
+    with evaluating(model):
+        trace = trace_of(model, model.encode(data().test))
+        alone = [_scores(method, model, trace) for method in methods]
+        (weights,) = model.one_layer(trace.batch, trace.embeddings, 1, query).weights
+        model.provides = tuple(word for word in model.provides if word != "one-layer")
+        of_all = [_scores(method, model, trace) for method in methods]
+    for ours, theirs in zip(alone, of_all, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-5)
+    pooled = kind == "encoder" and query == "own"  # it answers from all words
+    assert (weights.shape[2] == 1) == (query != "mean" and not pooled)  # else every pair of positions
+
+
+def _scores(method: ImportanceMethod, model: Any, trace: Any) -> torch.Tensor:
+    return attribute(Named("method", method), model, trace, trace.predicted, seed=0).values

@@ -1,4 +1,4 @@
-"""A decoder without each word: from the states before it, the same as from the whole shortened text."""
+"""Inputs of a decoder that begin alike: computed together, the same as each by itself."""
 
 from __future__ import annotations
 
@@ -8,17 +8,26 @@ from typing import Any
 import pytest
 import torch
 from tiny_checkpoints import SENTENCES, data, save
+from torch import Tensor
 
-from attnx.formulas import Randomness
+from attnx.formulas import Randomness, logits_of_kept
+from attnx.plugin import Batch
 from attnx.run.measuring.attribution import trace_of
-from attnx_erasure.deletion import logits_without_each
+from attnx.run.measuring.contrast import contrast_of
 from attnx_erasure.loo import LeaveOneOut
 from attnx_erasure.options import LeaveOneOutOptions
+from attnx_erasure.removals import Replacing
 from attnx_transformers import prefixes
 from attnx_transformers.causal import HfCausal
 from attnx_transformers.options import HfCausalOptions
 
 TEMPLATES = ("{text} it is", "it is {text}", "is {text} a")  # the last word removed, or the first, or neither
+ANSWERS: dict[str, dict[str, Any]] = {
+    "one piece": {},
+    "several pieces": {"labels": ("it is", "a")},
+    "their mean": {"labels": ("it is", "a"), "length": "mean"},
+    "calibrated": {"calibrate": True},
+}
 
 
 def decoder(folder: Path, kind: str, template: str = "{text} it is", **settings: Any) -> HfCausal:
@@ -26,69 +35,121 @@ def decoder(folder: Path, kind: str, template: str = "{text} it is", **settings:
     return HfCausal(data(), HfCausalOptions(checkpoint=str(path), template=template, **settings)).eval()
 
 
+def parts(batch: Batch) -> tuple[Tensor, Tensor]:
+    """Sets of columns that stay, of every text: all but one or two words, or two words alone."""
+    rows, kept = [], []
+    for row in range(len(batch)):
+        used = torch.arange(batch.mask.shape[1]) < batch.lengths[row]
+        words = batch.mask[row].nonzero()[:, 0].tolist()
+        sets = [set(words) - {a, b} for a in words for b in words] + [set(words[:2])]
+        for stay in (stay for stay in sets if stay):
+            off = [column for column in words if column not in stay]
+            rows.append(row)
+            kept.append(used & ~torch.isin(torch.arange(len(used)), torch.tensor(off, dtype=torch.long)))
+    return torch.tensor(rows), torch.stack(kept)
+
+
+def one_by_one(model: HfCausal, batch: Batch, rows: Tensor, kept: Tensor) -> Tensor:
+    found = []
+    for row, columns in zip(rows, kept, strict=True):
+        shorter = batch.keep(row[None], columns.nonzero()[:, 0][None])
+        found.append(model.run(shorter, model.embed(shorter)).logits)
+    return torch.cat(found)
+
+
+@pytest.mark.parametrize("nodes", [4, 30, 512])  # a trunk for every text, for some, for none
 @pytest.mark.parametrize("template", TEMPLATES)
 @pytest.mark.parametrize("kind", ["language-model", "llama"])
-def test_states_before_a_word_give_what_the_whole_text_gives(
-    tmp_path: Path, kind: str, template: str
+def test_any_parts_of_texts_give_what_each_gives_by_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, template: str, nodes: int
 ) -> None:
+    monkeypatch.setattr(prefixes, "NODES", nodes)
     model = decoder(tmp_path, kind, template)
-    assert "fast-deletion" in model.provides
+    assert "fast-logits" in model.provides
+    batch = model.encode(data(*SENTENCES, *SENTENCES[:1]).test)  # two texts are the same
     with torch.no_grad():
-        trace = trace_of(model, model.encode(data().test))  # one text is a single word
-        ours, whole = model.without_each(trace), logits_without_each(model, trace)
-    torch.testing.assert_close(ours, whole, rtol=1e-4, atol=1e-4)
-    several = trace.batch.mask & (trace.batch.mask.sum(1, keepdim=True) > 1)
-    moved = (ours - trace.logits[:, None]).abs().amax(-1)
-    assert bool((moved[several] > 1e-3).all())  # each word matters, so nothing was left as it was
+        ours, theirs = logits_of_kept(model, batch, *parts(batch)), one_by_one(model, batch, *parts(batch))
+    torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
+    assert float(theirs.std(0).min()) > 0.1  # parts differ, so a mix-up would show
 
 
-def test_passes_of_any_size_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("answers", ANSWERS)
+def test_answers_of_any_kind_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answers: str) -> None:
+    monkeypatch.setattr(prefixes, "NODES", 10)
+    model = decoder(tmp_path, "llama", **ANSWERS[answers])
+    batch = model.encode(data().test)
+    with torch.no_grad():
+        for asked in (model, model.answering([(5, 6, 7)]), model.answering([(5,), (6, 7)], after=(8,))):
+            own = asked.encode(data().test) if asked is not model else batch
+            ours, theirs = logits_of_kept(asked, own, *parts(own)), one_by_one(asked, own, *parts(own))
+            torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
+
+
+def test_every_node_is_computed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = decoder(tmp_path, "llama")
+    seen: list[int] = []
+    call = prefixes._call
+
+    def counted(network: Any, pieces: Any, *args: Any, **more: Any) -> Any:
+        seen.append(len(pieces))
+        return call(network, pieces, *args, **more)
+
+    monkeypatch.setattr(prefixes, "_call", counted)
+    batch = model.encode(data().test)
+    rows, kept = parts(batch)
     with torch.no_grad():
-        trace = trace_of(model, model.encode(data(*SENTENCES * 3).test))
-        once = model.without_each(trace)
-        monkeypatch.setattr(prefixes, "IN_CACHE", 5)
-        monkeypatch.setattr("attnx_transformers.packing.IN_CACHE", 20)
-        torch.testing.assert_close(model.without_each(trace), once, rtol=1e-4, atol=1e-4)
+        logits_of_kept(model, batch, rows, kept)
+    texts = [
+        prefixes.rows_of(batch.keep(row[None], columns.nonzero()[:, 0][None]))[0]
+        for row, columns in zip(rows, kept, strict=True)
+    ]
+    beginnings = {text[:end] for text in texts for end in range(1, len(text) + 1)}
+    assert seen == [len(beginnings)]
+    assert len(beginnings) < sum(map(len, texts)) / 2
 
 
-def test_leave_one_out_reads_states_again_and_scores_the_same(
+def test_replaced_words_and_contrasts_take_the_same_way(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model = decoder(tmp_path, "language-model", attention="none")
-    asked = (LeaveOneOut(LeaveOneOutOptions()), Randomness(0))
+    model = decoder(tmp_path, "language-model")
+    texts = data().test
     with torch.no_grad():
-        trace = trace_of(model, model.encode(data().test))
-        fast = asked[0](model, trace, trace.predicted, asked[1])
-        model.provides = tuple(word for word in model.provides if word != "fast-deletion")
-        monkeypatch.setattr(HfCausal, "without_each", lambda *_: pytest.fail("states read again"))
-        slow = asked[0](model, trace, trace.predicted, asked[1])
-    torch.testing.assert_close(fast, slow, rtol=1e-3, atol=1e-4)
+        trace = trace_of(model, model.encode(texts))
+        rows, kept = parts(trace.batch)
+        used = torch.arange(kept.shape[1]) < trace.batch.lengths[rows][:, None]
+        found = []
+        for fast in (True, False):
+            if not fast:
+                model.provides = tuple(word for word in model.provides if word != "fast-logits")
+                monkeypatch.setattr(HfCausal, "logits_of", lambda *_: pytest.fail("states are shared"))
+            removal = Replacing.of(model, trace.batch, trace.predicted, texts, Randomness(0), 2)
+            contrast = contrast_of(model, 1, 0)
+            loo = LeaveOneOut(LeaveOneOutOptions())(model, trace, trace.predicted, Randomness(0))
+            probabilities = removal.probabilities(rows, used & ~kept, (0, 1))
+            found.append((probabilities, loo, logits_of_kept(contrast, trace.batch, rows, kept)))
+    for fast_way, slow_way in zip(*found, strict=True):
+        torch.testing.assert_close(fast_way, slow_way, rtol=1e-3, atol=1e-4)
 
 
 @pytest.mark.parametrize("fault", ["another result", "an error"])
-def test_a_decoder_that_cannot_read_them_again_computes_whole_texts(
+def test_a_decoder_that_cannot_share_states_computes_whole_texts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str
 ) -> None:
-    shortened = prefixes._shortened
-
-    def broken(*args: Any) -> Any:
+    def broken(tree: prefixes.Tree) -> Tensor:
         if fault == "an error":
-            raise NotImplementedError("no cache")
-        output, used = shortened(*args)
-        output.logits = output.logits + 0.1
-        return output, used
+            raise NotImplementedError("no mask of this form")
+        return torch.ones(len(tree), len(tree.trunk.pieces) + len(tree), dtype=torch.bool).tril()
 
-    monkeypatch.setattr(prefixes, "_shortened", broken)
-    assert "fast-deletion" not in decoder(tmp_path, "llama").provides
+    monkeypatch.setattr(prefixes.Tree, "sees", broken)
+    assert "fast-logits" not in decoder(tmp_path, "llama").provides
 
 
-def test_layers_that_see_less_than_a_text_are_not_read_again(
+def test_layers_that_see_less_than_a_text_share_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = decoder(tmp_path, "llama")
     config = model.network.transformer.config
     monkeypatch.setattr(config, "sliding_window", 16, raising=False)
-    assert not prefixes.can_reuse(model.network, model.logits)
+    assert not prefixes.can_share(model.network)
     monkeypatch.setattr(config, "sliding_window", 32, raising=False)
-    assert prefixes.can_reuse(model.network, model.logits)
+    assert prefixes.can_share(model.network)
