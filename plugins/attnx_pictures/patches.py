@@ -61,7 +61,7 @@ class PatchEncoder(nn.Module):
 def _cnn(shape: tuple[int, ...], hidden: int) -> nn.Sequential:
     """Return 3 x 3 convolutions that halve the image until each patch is one pixel.
 
-    They start with weights that keep the size of hidden states (He et al. 2015). torch's own make them
+    They start with weights that keep the size of hidden states (Kaiming): torch's own make them
     smaller with every layer, and attention over small states stays uniform for many epochs.
     """
     channels, side = shape[0], shape[1]
