@@ -13,8 +13,12 @@ from benchmarks.timing import Row
 
 
 @pytest.mark.parametrize("name", names())
-def test_every_benchmark_runs_and_both_sides_agree(name: str) -> None:
-    rows = list(load(name).rows(tiny=True))
+def test_every_benchmark_runs_and_both_sides_agree(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    benchmark = load(name)
+    if name == "minilm":  # its size is what takes time
+        for size, small in (("LAYERS", 2), ("SIZE", 48), ("WIDE", 96)):
+            monkeypatch.setattr(benchmark, size, small)
+    rows = list(benchmark.rows(tiny=True))
     assert rows, "no row"
     for row in rows:
         assert row.equal is not False, f"{row.work}: different results"

@@ -23,7 +23,7 @@ from attnx.run import device_memory
 from attnx.testing import pretend_device
 
 ASKED: dict[str, Any] = {
-    "task": "sdc-text:train=40,dev=20,test=30",
+    "task": "sdc-text:train=16,dev=8,test=12",
     "model": "bilstm:embedding=8,hidden=8",
     "training": {"epochs": 1, "batch_size": 8},
     "explanations": ["attention", "loo", "gradient"],
