@@ -58,14 +58,14 @@ def ranking(report: Any) -> list[str]:
 
 def heads(study: Any) -> list[str]:
     """The share of each head on dev and on test."""
-    share = {one["setting"]: one for one in study["findings"] if one["measure"] == "share"}
-    moved = {one["setting"]: one for one in study["findings"] if one["measure"] != "share"}
+    share = {one["setting"]: one for one in study["findings"] if one["measure"].startswith("share")}
+    moved = {one["setting"]: one for one in study["findings"] if not one["measure"].startswith("share")}
     names = list(dict.fromkeys(name.rpartition(", ")[0] for name in share))
     rows = []
     for name in names:
         on = [_interval(share.get(f"{name}, {split}")) for split in ("dev", "test")]
         rows.append([name, *on, _interval(moved.get(name))])
-    return table(("attention of", "share on dev", "share on test", "change when replaced"), rows)
+    return table(("attention of", "share of the fall on dev", "on test", "change when replaced"), rows)
 
 
 def _interval(one: Any) -> str:

@@ -26,8 +26,9 @@ class GeneratedStories(Task):
     where an object is: supported by where its holder went last or dropped it, and by who took it or had
     it then. facts=3 asks where an object was before a place: supported by the sentences that brought it
     there, the one that took its holder to the place before, and the one in which the holder got it. With
-    each_once=true nobody moves twice. Units are words, and the words of supporting sentences are the
-    rationale. Every answer is equally frequent. Needs no files, but a model that reads queries.
+    each_once=true everybody is in one place, and nobody moves. Units are words, and the words of
+    supporting sentences are the rationale. Every answer is equally frequent. Needs no files, but a model
+    that reads queries.
     """
 
     provides = ("words", "query", "rationale")
@@ -70,6 +71,7 @@ class GeneratedStories(Task):
             if questions:
                 break
         question, place, supporting = rng.choice(questions)
+        question = question[-1:] if self.options.ask == "name" else question
         other = {place: answer, answer: place}
         sentences = tuple(_renamed(words, other) for words in story.sentences)
         return StoryQuestion(name, sentences, _renamed(question, other), answer, frozenset(supporting))
@@ -94,11 +96,11 @@ class _Story:
     stays: dict[str, list[tuple[str, set[int]]]] = field(default_factory=dict)  # of things: place, sentences
 
     def move_each_once(self, people: int) -> None:
-        """Let some people go to a place each, no two to the same."""
+        """Let some people be in a place each, no two in the same."""
         for person, place in zip(
             _some(self.rng, PEOPLE, people), _some(self.rng, PLACES, people), strict=True
         ):
-            self._go(person, place)
+            self._go(person, place, "is in")
 
     def add_sentence(self) -> None:
         """Add a sentence in which somebody goes, takes or drops."""
@@ -119,8 +121,8 @@ class _Story:
         else:
             self._go(person, _pick(self.rng, [place for place in PLACES if not here or place != here[-1][0]]))
 
-    def _go(self, person: str, place: str) -> None:
-        now = self._say(f"{person} {_pick(self.rng, GOES)} the {place}")
+    def _go(self, person: str, place: str, verb: str = "") -> None:
+        now = self._say(f"{person} {verb or _pick(self.rng, GOES)} the {place}")
         self.places.setdefault(person, []).append((place, now))
         for thing, (who, taken) in self.holders.items():
             if who == person:

@@ -182,7 +182,12 @@ class Network(nn.Module):
         return found
 
     def _apply(self, fn: Any, recurse: bool = True) -> Self:
-        """Moves and conversions, after which weights that two modules share are one again."""
+        """Moves and conversions, after which weights that two modules share are one again.
+
+        A transformer whose layers are on several devices stays where it is.
+        """
+        if len(set(getattr(self.transformer, "hf_device_map", {}).values())) > 1:
+            return self
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         self.transformer.tie_weights()
         return self
