@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import torch
@@ -32,11 +31,11 @@ from attnx_transformers.checkpoints import quiet
 from attnx_transformers.cls_attention import ClsAttention
 from attnx_transformers.options import ClsAttentionOptions, HfCausalOptions
 
+from .peak_memory import RESET, peak
 from .peers import random_texts
 from .timing import Row, best_of
 
 CPU = torch.device("cpu")
-RESET = Path("/proc/self/clear_refs")
 LAYERS, SIZE, WORDS = 6, 384, 12_000
 # How many, of how many words, and the target. Of short texts not half of the positions are before the word:
 # of 20 words and a template of 2, whole texts have 442 with the pass that explains them, ours 274: 1.6 x.
@@ -131,25 +130,11 @@ def _memory(model: HfCausal) -> list[Row]:
         trace = trace_of(model, batch)
         for provides in (alone, tuple(word for word in alone if word != "one-layer")):
             model.provides = provides
-            found.append(_peak(lambda: method(model, trace, trace.predicted, random)))
+            found.append(peak(lambda: method(model, trace, trace.predicted, random)))
     model.provides = alone
     (ours, mine), (peer, theirs) = found
     work = f"attention of one layer, decoder, {LONG} words / of all layers"
     return [Row(work, ours, peer, LONG_TARGET, torch.allclose(mine, theirs, atol=1e-5), unit="MB")]
-
-
-def _peak(run: Callable[[], Tensor]) -> tuple[float, Tensor]:
-    """MB that the process had at most in addition to what it had before, and the result."""
-    RESET.write_text("5")  # the peak is what there is now
-    before = _status("VmHWM")
-    result = run()
-    return (_status("VmHWM") - before) / 1e3, result
-
-
-def _status(name: str) -> int:
-    """Kilobytes."""
-    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(name))
 
 
 @contextmanager

@@ -58,12 +58,15 @@ def one_by_one(model: HfCausal, batch: Batch, rows: Tensor, kept: Tensor) -> Ten
 
 
 @pytest.mark.parametrize("nodes", [4, 30, 512])  # a trunk for every text, for some, for none
+@pytest.mark.parametrize("row", [3, 20, 128])  # many rows or one, in several passes or one
 @pytest.mark.parametrize("template", TEMPLATES)
 @pytest.mark.parametrize("kind", ["language-model", "llama"])
 def test_any_parts_of_texts_give_what_each_gives_by_itself(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, template: str, nodes: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, template: str, nodes: int, row: int
 ) -> None:
     monkeypatch.setattr(prefixes, "NODES", nodes)
+    monkeypatch.setattr(prefixes, "ROW", row)
+    monkeypatch.setattr(prefixes, "IN_CACHE", 8 * row)
     model = decoder(tmp_path, kind, template)
     assert "fast-logits" in model.provides
     batch = model.encode(data(*SENTENCES, *SENTENCES[:1]).test)  # two texts are the same
@@ -91,10 +94,12 @@ def test_every_node_is_computed_once(tmp_path: Path, monkeypatch: pytest.MonkeyP
     call = prefixes._call
 
     def counted(network: Any, pieces: Any, *args: Any, **more: Any) -> Any:
-        seen.append(len(pieces))
+        seen.append(sum(map(len, pieces)))
         return call(network, pieces, *args, **more)
 
     monkeypatch.setattr(prefixes, "_call", counted)
+    monkeypatch.setattr(prefixes, "ROW", 10**6)
+    monkeypatch.setattr(prefixes, "NODES", 10**6)
     batch = model.encode(data().test)
     rows, kept = parts(batch)
     with torch.no_grad():
