@@ -27,9 +27,8 @@ def page() -> str:
     text = PAGE.read_text(encoding="utf-8")
     for name in ("sst", "rotten-tomatoes"):
         text = _put(text, name, ranking(stored(name)))
-    for name in ("heads-sst", "heads-rotten-tomatoes"):
-        text = _put(text, name, heads(stored(name)))
-    text = _put(text, "stories", stories([stored("stories-smollm2"), stored("stories-bilstm")]))
+    text = _put(text, "heads", heads(stored("heads-sst")))
+    text = _put(text, "stories", stories(stored("stories-smollm2")))
     return _put(text, "memory", memory(stored("memory")))
 
 
@@ -74,18 +73,17 @@ def heads(study: Any) -> list[str]:
     return table(("attention of", "share of the fall on dev", "on test", "change when replaced"), rows)
 
 
-def stories(runs: list[Any]) -> list[str]:
+def stories(run: Any) -> list[str]:
     """How often each explanation finds the supporting sentence."""
-    rows = []
-    for run in runs:
-        quality = run["quality"][0]
-        title = f"{run['model']}, accuracy {quality['accuracy']:.3f} on {run['stories']} stories"
-        for name, found in run["found"].items():
-            rows.append([title, name, f"{found['first']:.0%}", f"{found['right']:.0%}"])
-            title = ""
-        rows.append(["", "chance", f"{run['chance']:.0%}", ""])
-    head = ("model", "explanation", "top unit is in the supporting sentence", "of correct answers alone")
-    return table(head, rows)
+    quality = run["quality"][0]
+    said = (
+        f"Accuracy {quality['accuracy']:.3f} on {run['stories']} stories (always the most frequent answer: "
+        f"{quality['majority']:.3f})."
+    )
+    rows = [[name, f"{found['first']:.0%}", f"{found['right']:.0%}"] for name, found in run["found"].items()]
+    rows.append(["chance", f"{run['chance']:.0%}", f"{run['chance']:.0%}"])
+    head = ("explanation", "supporting sentence has the highest score", "of correct answers alone")
+    return [said, "", *table(head, rows)]
 
 
 def memory(measured: Any) -> list[str]:
@@ -119,7 +117,7 @@ def _found(folder: Path) -> dict[str, Any]:
     import attnx
 
     run = attnx.load(folder)
-    stories = list(run.examples())
+    stories = list(run.examples)
     found = {}
     for method in stories[0].seen[0].scores:
         hits = [bool((one.rationale or ())[_top(one.seen[0].scores[method])]) for one in stories]
