@@ -10,8 +10,14 @@ unexport PYTHONDONTWRITEBYTECODE # every worker and every process of a test woul
 demo: $(READY)
 	$(BIN)/attnx evaluate --task rotten-tomatoes --model bilstm-add --limit train=4000,dev=500,test=400
 
-test: lint types
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal -m "not slow"
+# Lint and types run beside the tests, and print what they found after them.
+test: $(READY)
+	@mkdir -p build; $(MAKE) --no-print-directory lint types > build/lint-and-types.txt 2>&1 & checks=$$!; \
+	trap "kill $$checks" INT TERM; \
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal -m "not slow"; tests=$$?; \
+	wait $$checks; checked=$$?; \
+	cat build/lint-and-types.txt; \
+	exit $$((tests || checked))
 
 # Pages in a real browser; `make test` runs them too where one is installed.
 test-browser: $(READY)
@@ -91,8 +97,9 @@ audit: $(READY)
 clean:
 	rm -rf $(VENV) build dist
 
-# Everything is installed from the pins in constraints.txt.
+# Everything is installed from the pins in constraints.txt. Compiling all of it would take longer than installing
+# it; what is imported is compiled then.
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable ".[dev]"
 	touch $(READY)

@@ -1,7 +1,8 @@
 """Puts what `make bench` measured into docs/performance.md: `python -m benchmarks.page`.
 
 The page says where: everything between `<!-- measured: NAMES -->` and `<!-- end -->` is replaced, as the
-rows of these benchmarks, or of all others for `*`; for `conditions`, as the machine and the date.
+rows of these benchmarks, or of all others for `*`; for `conditions`, as the machine and the date; for
+`below target`, as a sentence that names the rows that miss their target.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import re
 from pathlib import Path
 
 from .measured import FILE, HEAD, Measured, line
+from .timing import Row
 
 PAGE = Path(__file__).parents[1] / "docs" / "performance.md"
 PLACE = re.compile(r"(<!-- measured: (?P<what>[^>]+) -->\n)(?:.*?\n)??(<!-- end -->)", re.DOTALL)
@@ -33,9 +35,22 @@ def _text(what: list[str], found: Measured, named: set[str]) -> str:
             f"{found.load:.1f} programs wanted a core."
             + (f" All rows took {minutes:.1f} minutes." if minutes else "")
         )
+    if what == ["below", "target"]:
+        return _below(list(found.all_rows))
     names = [name for name in found.rows if (name in what) or (what == ["*"] and name not in named)]
     rows = [line(row) for name in names for row in found.rows[name]]
     return "\n".join(["```text", HEAD, *rows, "```"])
+
+
+def _below(rows: list[Row]) -> str:
+    """How many rows miss their target, and which."""
+    missed = [row for row in rows if not row.met]
+    if not missed:
+        return f"All {len(rows)} rows meet their targets."
+    named = [f"- {row.work}: {row.ratio:.2f} x of {row.target:g} x asked" for row in missed]
+    return "\n".join(
+        [f"{len(rows) - len(missed)} of {len(rows)} rows meet their targets. Below are:", "", *named]
+    )
 
 
 def main() -> None:

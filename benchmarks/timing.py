@@ -15,7 +15,7 @@ class Row:
     """One piece of work, done by us and by a peer."""
 
     work: str
-    ours: float  # seconds
+    ours: float  # seconds, or in another unit
     peer: float
     target: float  # of peer / ours
     equal: bool | None  # whether both computed the same; None where the peer is a limit

@@ -12,6 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")  # however busy it is
 
 for variable in (
     "ATTNX_DATA",
@@ -57,8 +61,10 @@ def _threads() -> None:
     import torch
 
     torch.set_num_threads(int(THREADS))
-    if not torch.cuda.is_available():  # each seed would be noted for a GPU that may come, with a traceback
-        torch.cuda.manual_seed_all = lambda seed: None
+    kinds: list[Any] = [torch.cuda, torch.xpu, torch.mtia]
+    for kind in kinds:
+        if not kind.is_available():  # each seed would be noted for one that may come, with a traceback
+            kind.manual_seed_all = lambda seed: None
 
 
 @pytest.fixture(scope="session", autouse=True)

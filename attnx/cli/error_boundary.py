@@ -68,7 +68,8 @@ def _outputs() -> Iterator[None]:
         sys.stdout.reconfigure(errors="backslashreplace")
     for name, text in [("argument", a) for a in sys.argv[1:]] + list(os.environ.items()):
         if (name == "argument" or name.startswith("ATTNX_")) and half_character(text):
-            raise UsageError(f"The {name} '{text}' is not valid UTF-8: rename that file or folder.")
+            advice = "rename that file or folder, or write that text again"
+            raise UsageError(f"The {name} '{text}' is not valid UTF-8: {advice}.")
     with warnings.catch_warnings():
         warnings.simplefilter("always", AttnxWarning)  # Python would drop the second at the same line
         warnings.showwarning = partial(_show_once, set())

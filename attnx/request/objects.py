@@ -87,7 +87,8 @@ def given_part(kind: Kind, label: str, thing: Any, options: Options | None = Non
         if not _has(thing, name):
             whole = kind == "metric" and getattr(thing, "whole_split", False)
             protocol = "SplitMetric" if whole else PROTOCOLS[kind]
-            raise UsageError(f"'{label}' is not a {kind}: it has no '{name}'. See attnx.plugin.{protocol}.")
+            a = "an" if kind[0] in "aeiou" else "a"
+            raise UsageError(f"'{label}' is not {a} {kind}: it has no '{name}'. See attnx.plugin.{protocol}.")
     completed = complete(kind, thing)
     also = options or Options()
     needs, provides = (tuple(_declared(kind, thing, word)) for word in ("needs", "provides"))

@@ -118,7 +118,8 @@ def compute_report(
             check_classes(model, split, data.label_names, plan.model.title)
             if not results:  # all seeds have models of the same size, and are measured on the same sample
                 rows = draw_sample(tests, data.test, plan.spec.sample, units_at_once(model))
-                announce_duration(tests, model, split, rows, len(plan.spec.seeds), progress)
+                fits = fitting(model, device, seed=seed, title=plan.model.title)
+                announce_duration(tests, model, split, rows, len(plan.spec.seeds), progress, fits)
             observation = observe_with_sample(
                 model,
                 split,

@@ -14,12 +14,13 @@ from ..protocols import Model
 def evaluating(model: Model) -> Iterator[None]:
     """Evaluation mode, parameters frozen, gradients off; all restored whatever happens."""
     training = model.training
-    wanted = [parameter.requires_grad for parameter in model.parameters()]
+    learning = [parameter for parameter in model.parameters() if parameter.requires_grad]
     model.eval().requires_grad_(False)
     try:
         with torch.no_grad():
             yield
     finally:
-        model.train(training)
-        for parameter, grad in zip(model.parameters(), wanted, strict=True):
-            parameter.requires_grad_(grad)
+        if training:
+            model.train()
+        for parameter in learning:
+            parameter.requires_grad_()

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attnx.formulas import at_once
+from attnx.formulas import at_once, product
 
 ITERATIONS = 300
 ROUNDING = 200  # a squared distance below this many roundings of ‖x‖² is computed again
 EQUAL = 1e-5  # sums of squared distances that differ by a smaller share are the same
+IN_CACHE = 256  # points whose differences are made at once
 MIDDLE = 100  # points whose median is the origin: an outlier moves it no further than any other point
 
 
@@ -43,12 +44,13 @@ def lloyd(space: Space, centres: Tensor) -> Clusters:
     centres that moved are computed again.
     """
     points, centres = space.points, centres.double()
-    scores = space.x.new_empty(len(centres), len(points))  # [k, n] ‖x − c‖² − ‖x‖²
+    scores = space.x.new_empty(len(centres), 0)  # [k, n] ‖x − c‖² − ‖x‖²
     moved = torch.arange(len(centres), device=points.device)
     labels = torch.full_like(space.square, -1, dtype=torch.long)  # [n]
     for _ in range(ITERATIONS):
         there = (centres[moved] - space.origin).to(space.x.dtype)
-        scores[moved] = torch.addmm((there * there).sum(1)[:, None], there, space.columns, alpha=-2)
+        fresh = product(-2 * there, space.x).add_((there * there).sum(1)[:, None])
+        scores = fresh if len(moved) == len(centres) else scores.index_copy_(0, moved, fresh)
         before = labels
         labels, apart = space.nearest(scores, centres)
         if torch.equal(labels, before):
@@ -62,8 +64,9 @@ def lloyd(space: Space, centres: Tensor) -> Clusters:
             worth = (far > space.rounding_of_means(farthest))[:, None]
             centres[empty] = torch.where(worth, points[farthest], old[empty])
         moved = (centres != old).any(1).nonzero()[:, 0]
-    inertia = (points - centres[labels]).square().sum()
-    return Clusters(labels, labels.bincount(minlength=len(centres)), centres, float(inertia))
+    parts = zip(points.split(IN_CACHE), labels.split(IN_CACHE), strict=True)
+    inertia = sum(float((some - centres[of]).square_().sum()) for some, of in parts)
+    return Clusters(labels, labels.bincount(minlength=len(centres)), centres, inertia)
 
 
 def seeds(space: Space, clusters: int, generator: torch.Generator) -> Tensor:
@@ -96,7 +99,6 @@ class Space:
     points: Tensor  # [n, d] in double precision
     origin: Tensor  # [d] their median: near the origin distances lose least to rounding
     x: Tensor  # [n, d] around the origin, in the precision of the points
-    columns: Tensor  # [d, n] the same
     square: Tensor  # [n] ‖x_i‖²
     near: Tensor  # [n] squared distances up to this may be rounding
 
@@ -107,11 +109,11 @@ class Space:
         x = points - origin
         square = (x * x).sum(1)
         near = ROUNDING * torch.finfo(points.dtype).eps * square
-        return cls(points.double(), origin, x, x.T.contiguous(), square, near)
+        return cls(points.double(), origin, x, square, near)
 
     def distances(self, of: Tensor) -> Tensor:
         """[m, n] squared distances of the points `of` [m] from all points, exactly 0 from their copies."""
-        apart = torch.addmm(self.square, self.x[of], self.columns, alpha=-2).add_(self.square[of][:, None])
+        apart = product(-2 * self.x[of], self.x).add_(self.square).add_(self.square[of][:, None])
         apart.scatter_(1, of[:, None], torch.inf)  # a point and itself: exactly 0
         row, unsure = (apart <= self.near).nonzero(as_tuple=True)
         if len(row):

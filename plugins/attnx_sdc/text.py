@@ -8,16 +8,16 @@ from .mosaics import SPLITS
 from .options import SdcTextOptions
 
 EVIDENCE = (
-    ("dull", "clumsy", "tedious", "bland", "hollow", "lifeless", "messy", "stale"),
-    ("vivid", "graceful", "gripping", "tender", "witty", "radiant", "bold", "fresh"),
+    np.array(["dull", "clumsy", "tedious", "bland", "hollow", "lifeless", "messy", "stale"]),
+    np.array(["vivid", "graceful", "gripping", "tender", "witty", "radiant", "bold", "fresh"]),
 )
-FILLER = (
+FILLER = np.array(
     "the a this that one of and but with without in on at by for from into over under after before again "
     "film story plot scene camera actor actress director script music score ending opening hour minute "
     "we they she he it you people everyone nobody town house street river winter summer morning night "
     "was is are were has had goes comes turns seems stays begins ends moves looks sounds feels runs "
-    "rather quite very almost nearly mostly simply only just still soon later there here where"
-).split()
+    "rather quite very almost nearly mostly simply only just still soon later there here where".split()
+)
 
 
 class SdcText(Task):

@@ -1,8 +1,9 @@
 """Where the user's own files are."""
 
 from pathlib import Path
+from typing import Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from attnx.plugin import Options
 
@@ -30,6 +31,16 @@ class ColumnOptions(FileOptions):
     )
     context: str = Field("", description="another name of text, for passages that a question is about")
     question: str = Field("", description="another name of query")
+
+    @model_validator(mode="after")
+    def _each_column_once(self) -> Self:
+        if self.context and self.text not in ("text", self.context):
+            raise ValueError("text and context are two names of one option; give one of them")
+        if self.question and self.query not in ("", self.question):
+            raise ValueError("query and question are two names of one option; give one of them")
+        if self.text_column in (self.label, self.query_column) or self.query_column == self.label:
+            raise ValueError("text, label and query must be different columns")
+        return self
 
     @property
     def text_column(self) -> str:

@@ -159,7 +159,7 @@ def _check_counts(file: Path) -> None:
         elif isinstance(value, list):
             waiting += ((name, one) for one in value)
         elif isinstance(value, int | float) and _COUNT.search(name) and value > MOST_PARTS:
-            raise DataError(f"'{file}' asks for {name}={value:g}; more than {MOST_PARTS} are not made.")
+            raise DataError(f"'{file}' asks for more than {MOST_PARTS} by {name}; so many are not made.")
 
 
 def _some(names: list[str], most: int = 5) -> str:

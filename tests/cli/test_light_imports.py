@@ -63,7 +63,7 @@ def probe(
         env=os.environ | {"ATTNX_HOME": str(home)},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=1200,
         check=True,
     )
     probed = [line for line in done.stdout.splitlines() if line.startswith("probed ")]

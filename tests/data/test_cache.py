@@ -125,7 +125,7 @@ def test_a_kill_while_downloading_leaves_a_part_to_go_on_from(server: Server, ro
     rows = dataset(server.at("/rows.tar", ranges(ARCHIVE, most=40_000, hang=True)))
     part = Cache(root)._part(rows.sources[0])
     with in_process(rows, root) as killed:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 600
         while not (part.exists() and part.stat().st_size > 0) and time.monotonic() < deadline:
             time.sleep(0.01)
         killed.kill()
@@ -145,7 +145,7 @@ def test_threads_and_processes_that_fetch_the_same_share_one_download(server: Se
         sources = [Source(datasets={"rows": rows}, cache=root) for _ in range(3)]
         folders = {str(fetched.folder) for fetched in pool.map(lambda source: source.fetch("rows"), sources)}
     for other in others:
-        folders.add(other.communicate(timeout=60)[0].strip())
+        folders.add(other.communicate(timeout=600)[0].strip())
         assert other.returncode == 0
     assert len(folders) == 1
     assert len(server.asked) == 1
@@ -155,7 +155,7 @@ def test_what_is_being_fetched_is_not_cleared(server: Server, root: Path) -> Non
     rows = dataset(server.at("/rows.tar", ranges(ARCHIVE, most=40_000, hang=True)))
     part = Cache(root)._part(rows.sources[0])
     with in_process(rows, root) as fetching:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 600
         while not (part.exists() and part.stat().st_size > 0) and time.monotonic() < deadline:
             time.sleep(0.01)
         with pytest.raises(DataError, match="Another process is downloading"):

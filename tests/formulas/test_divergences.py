@@ -16,7 +16,7 @@ masses = st.lists(st.floats(0, 1, allow_subnormal=False), min_size=3, max_size=3
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(masses, masses)
 def test_divergences_equal_scipy_and_numpy(p, q):
     p, q = (np.array(m) / sum(m) for m in (p, q))

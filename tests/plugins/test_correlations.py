@@ -39,7 +39,7 @@ pairs = st.integers(1, 9).flatmap(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.lists(pairs, min_size=1, max_size=4))
 def test_correlations_equal_scipy_and_are_undefined_where_a_score_is_constant(cases):
     seen = evidence(cases)
@@ -53,7 +53,7 @@ def test_correlations_equal_scipy_and_are_undefined_where_a_score_is_constant(ca
             assert float(r[i]) == pytest.approx(stats.pearsonr(x, y).statistic, abs=1e-9)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.lists(pairs, min_size=1, max_size=4), st.integers(1, 10))
 def test_topk_equals_scipy_on_scores_that_tie_below_their_k_largest(cases, k):
     tau = KendallTopK(KendallTopKOptions(k=k))(evidence(cases))
@@ -65,7 +65,7 @@ def test_topk_equals_scipy_on_scores_that_tie_below_their_k_largest(cases, k):
             assert float(tau[i]) == pytest.approx(stats.kendalltau(x, y).statistic, abs=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(pairs, min_size=1, max_size=4))
 def test_topk_of_all_units_is_kendall(cases):
     seen = evidence(cases)

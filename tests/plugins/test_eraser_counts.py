@@ -62,7 +62,7 @@ examples = st.lists(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.lists(examples, min_size=1, max_size=3), st.sampled_from([0.0, 0.2, 0.5]))
 def test_a_split_is_counted_as_the_benchmark_counts_it(batches, fraction):
     found = count(batches, fraction=fraction)

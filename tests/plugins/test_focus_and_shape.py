@@ -45,7 +45,7 @@ def evidence(rows, rationales=None, logits=None, labels=None):
 weights = st.lists(st.floats(0, 1, allow_subnormal=False), min_size=1, max_size=12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(weights, min_size=1, max_size=5))
 def test_shape_metrics_equal_their_definitions(rows):
     seen = evidence(rows)

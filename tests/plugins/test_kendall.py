@@ -114,7 +114,7 @@ def test_a_very_long_example_equals_scipy() -> None:
     assert p_values(count_pairs(x, y, mask))[0] == pytest.approx(peer.pvalue, rel=1e-9)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=40))
 def test_heavily_tied_scores_equal_scipy(pairs: list[tuple[int, int]]) -> None:
     x, y = np.array(pairs, dtype=float).T[:, None]

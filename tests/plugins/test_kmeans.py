@@ -139,7 +139,7 @@ scales = st.sampled_from([1e-3, 1.0, 1e3, 1e9])
 coordinates = st.builds(lambda number, scale: number * scale, st.integers(-3, 3), scales)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     places=st.lists(st.tuples(coordinates, coordinates), min_size=1, max_size=12),
     copies=st.integers(1, 4),

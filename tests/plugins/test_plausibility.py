@@ -71,7 +71,7 @@ tied = st.lists(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.lists(st.one_of(distinct, tied), min_size=1, max_size=5))
 def test_average_precision_is_scikit_learns_ties_and_padding_included(batch):
     rows = [[score for score, _ in pairs] for pairs in batch]
@@ -84,7 +84,7 @@ def test_average_precision_is_scikit_learns_ties_and_padding_included(batch):
             assert np.isnan(found).all()
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.lists(distinct, min_size=1, max_size=5), st.sampled_from([0.0, 0.1, 0.3, 0.5, 1.0]))
 def test_f1_of_units_and_spans_equals_a_loop_over_the_chosen(batch, fraction):
     rows = [[score for score, _ in pairs] for pairs in batch]

@@ -46,7 +46,7 @@ def attend(projection, scores: Tensor) -> Tensor:
     return projection(scores, torch.ones_like(scores).bool())
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(projection=projections, units=numerators, exponent=exponents, shift=shifts)
 @example(Softmax(SoftmaxOptions(temperature=1e-12)), [999, 998, -999], 89, 0)
 @example(GumbelSoftmax(GumbelSoftmaxOptions(temperature=1e-12)).train(), [999, 998, -999], 89, 0)
@@ -67,7 +67,7 @@ def test_weights_are_finite_and_a_shift_of_all_scores_moves_none(projection, uni
         projection.theta.grad = None
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(units=numerators, exponent=exponents, temperature=temperatures)
 @example([999, 998], 89, 1e-12)
 def test_softmax_equals_its_definition_in_arbitrary_precision(units, exponent, temperature):
@@ -79,7 +79,7 @@ def test_softmax_equals_its_definition_in_arbitrary_precision(units, exponent, t
     assert found.tolist() == pytest.approx(expected, abs=2e-5)  # the exponent is rounded to float32
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(units=numerators, exponent=exponents, lam=lambdas)
 @example([999, 998], 89, 1 - 1e-9)
 def test_sparsegen_equals_its_definition_in_exact_fractions(units, exponent, lam):
@@ -93,7 +93,7 @@ def test_sparsegen_equals_its_definition_in_exact_fractions(units, exponent, lam
     assert found.tolist() == pytest.approx(expected, abs=1e-6)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(units=numerators, exponent=exponents, alpha=st.one_of(alphas, st.sampled_from([1.001, 1.3, 3.0])))
 @example([3, 2, -1], 50, 1.3)
 def test_entmax_meets_its_optimality_condition_in_arbitrary_precision(units, exponent, alpha):

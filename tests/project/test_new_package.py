@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from documented import ROOT, assert_shown, commands
+from forked_pytest import forked_pytest
 
 import attnx
 from attnx.api.new_package import KINDS
@@ -45,13 +46,11 @@ def test_every_package_passes_its_check_and_its_tests(tmp_path: Path, cli: Cli) 
         code, out, err = cli("check", f"{folders[-1]}/attnx_own_{kind}/own_{kind}.py")
         assert code == 0, out + err
         assert f"Own{kind.capitalize()}" in out
-    paths = " ".join(map(str, folders))
-    options = ["-q", "-p", "no:cacheprovider", "-c", "/dev/null", "-o", f"pythonpath={paths}"]
-    found = run(
-        sys.executable, "-m", "pytest", *options, *(folder / "tests" for folder in folders),
-        ATTNX_HOME=str(tmp_path / "home"),
-    )  # fmt: skip
-    assert "17 passed" in found.stdout
+    tests = [str(folder / "tests") for folder in folders]
+    home = str(tmp_path / "home")
+    code, out = forked_pytest(["-q", "-c", "/dev/null", *tests], folders, ATTNX_HOME=home)
+    assert code == 0, out
+    assert "17 passed" in out
 
 
 def test_the_files_are_tidy(tmp_path: Path) -> None:
@@ -155,7 +154,8 @@ def _carry_out(command: str, shown: str, cli: Cli, folder: Path, monkeypatch: py
         code, out, err = cli(*words[1:])
         assert code == (1 if "FAILED" in shown else 0), err
     elif "pytest" in words:
-        out = run(sys.executable, *words[1:], "-p", "no:cacheprovider").stdout
+        code, out = forked_pytest(words[words.index("pytest") + 1 :])
+        assert code == 0, out
     else:
         pip = [sys.executable, "-m", "pip", "--quiet", "install", "--no-deps", "--no-build-isolation"]
         out = run(*pip, "--target", folder / "site", ".").stdout

@@ -4,12 +4,12 @@ Three of them use an outside library. Their quick tests put a stand-in in its pl
 tests of the packages, with the library where it is installed.
 """
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from forked_pytest import forked_pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PACKAGES = ("sharp", "quantus", "owen", "polars")
@@ -83,15 +83,8 @@ def test_a_plugin_of_a_library_is_described_without_it(attnx):
     ],
 )
 def test_own_tests_of_the_plugins_pass(chosen, installed, tmp_path):
-    environment = {**os.environ, "PYTHONPATH": str(installed), "ATTNX_HOME": str(tmp_path)}
-    options = ["-q", "-c", "/dev/null", "-p", "no:cacheprovider", "-W", "ignore", "-m", chosen]
+    options = ["-q", "-c", "/dev/null", "-W", "ignore", "-m", chosen]
     tests = [str(EXAMPLES / f"attnx-{name}" / "tests") for name in PACKAGES]
-    result = subprocess.run(
-        [sys.executable, "-m", "pytest", *options, *tests],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert result.returncode == 0, result.stdout
-    assert ("17 passed" if chosen else "passed") in result.stdout
+    code, out = forked_pytest([*options, *tests], [installed], ATTNX_HOME=str(tmp_path))
+    assert code == 0, out
+    assert ("17 passed" if chosen else "passed") in out

@@ -96,7 +96,7 @@ def half_by_loops(values: Array) -> float:
     return float(max(np.sqrt(squared * (between + shared)), floor))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(samples)
 def test_several_seeds_have_the_interval_of_a_plain_loop(values: Array) -> None:
     found = mean_interval(values)
@@ -134,7 +134,7 @@ def test_the_parts_of_the_variance_are_unbiased_where_values_are_missing_at_rand
 # Laws
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(samples, st.floats(-50, 50), st.floats(0.01, 100))
 def test_an_interval_moves_and_stretches_with_its_values(values: Array, shift: float, scale: float) -> None:
     low, high = bounds(values)
@@ -144,7 +144,7 @@ def test_an_interval_moves_and_stretches_with_its_values(values: Array, shift: f
     np.testing.assert_allclose(bounds(-values), [-high, -low], atol=1e-8)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(samples, st.randoms(use_true_random=False))
 def test_the_order_of_seeds_and_examples_does_not_matter(values: Array, random: Any) -> None:
     seeds, examples = list(range(values.shape[0])), list(range(values.shape[1]))
@@ -153,7 +153,7 @@ def test_the_order_of_seeds_and_examples_does_not_matter(values: Array, random: 
     np.testing.assert_allclose(bounds(values[seeds][:, examples]), bounds(values), atol=1e-10)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(samples, st.integers(1, 4))
 def test_undefined_examples_and_seeds_are_as_if_they_were_not_there(values: Array, more: int) -> None:
     of_examples = np.full((values.shape[0], more, values.shape[2]), np.nan)
@@ -162,7 +162,7 @@ def test_undefined_examples_and_seeds_are_as_if_they_were_not_there(values: Arra
     np.testing.assert_allclose(bounds(np.concatenate([values, of_seeds])), bounds(values), atol=1e-10)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(samples, st.floats(0.5, 0.98))
 def test_a_higher_level_has_a_wider_interval_around_the_same_mean(values: Array, level: float) -> None:
     narrow, wide = mean_interval(values, level), mean_interval(values, level + 0.015)
@@ -225,7 +225,7 @@ def test_a_single_defined_value_has_no_interval(shape: tuple[int, int, int]) -> 
     assert np.isnan(summarise(values).low[0])
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(1, 4), st.integers(2, 8), st.data())
 def test_two_defined_values_anywhere_are_enough(seeds: int, examples: int, data: Any) -> None:
     values = sample(seeds, examples, 1)
@@ -265,7 +265,7 @@ def test_groups_are_measured_on_their_members_alone() -> None:
 # Differences
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(samples, st.floats(0.5, 0.999))
 def test_a_measure_does_not_differ_from_itself(values: Array, level: float) -> None:
     found = paired_interval(values, values, level)

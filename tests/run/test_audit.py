@@ -99,7 +99,7 @@ def verdicts(
 
 
 def test_the_verdict_tells_honest_attention_from_deceived_on_a_planted_task() -> None:
-    asked = {"sizes": "train=400,dev=100,test=150", "metrics": ["faithfulness"]}
+    asked = {"sizes": "train=400,dev=60,test=80", "metrics": ["faithfulness"]}
     honest = verdicts("sdc-text", **asked)
     assert honest["attention"] in ("good", "strong")
     assert honest["random:seed=1"] == "random"

@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -55,8 +54,21 @@ def worker(address, *options, **environment):
     )
 
 
+def of_client(tls):
+    from distributed import Security
+
+    return tls and Security(
+        tls_ca_file=str(tls["ca"]),
+        tls_client_cert=str(tls["cert"]),
+        tls_client_key=str(tls["key"]),
+        require_encryption=True,
+    )
+
+
 @contextlib.contextmanager
 def cluster(homes=({}, {}), tls=None):
+    from distributed import Client
+
     port = free_port()
     address = f"{'tls' if tls else 'tcp'}://127.0.0.1:{port}"
     files = {"ca": "--tls-ca-file", "cert": "--tls-cert", "key": "--tls-key"}
@@ -73,7 +85,8 @@ def cluster(homes=({}, {}), tls=None):
     with contextlib.ExitStack() as stack:
         stack.enter_context(started(*scheduler))
         workers = [stack.enter_context(worker(address, *secured, **home)) for home in homes]
-        time.sleep(8)  # a client waits for a scheduler, not for workers
+        with Client(address, timeout=600, set_as_default=False, security=of_client(tls)) as client:
+            client.wait_for_workers(len(homes))
         yield address, workers, stack
 
 

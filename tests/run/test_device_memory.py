@@ -11,13 +11,19 @@ import torch
 
 import attnx
 from attnx.errors import AttnxWarning
-from attnx.formulas.chunks import COLUMNS, equal_lengths, passes_at_once, smaller_passes
+from attnx.formulas.chunks import (
+    COLUMNS,
+    differentiated_at_once,
+    equal_lengths,
+    passes_at_once,
+    smaller_passes,
+)
 from attnx.results import Report
 from attnx.run import device_memory
 from attnx.testing import pretend_device
 
 ASKED: dict[str, Any] = {
-    "task": "sdc-text:train=40,dev=20,test=30",
+    "task": "sdc-text:train=16,dev=8,test=12",
     "model": "bilstm:embedding=8,hidden=8",
     "training": {"epochs": 1, "batch_size": 8},
     "explanations": ["attention", "loo", "gradient"],
@@ -115,4 +121,5 @@ def test_smaller_passes_hold_fewer_rows_and_end_with_their_context() -> None:
     with smaller_passes(0.25):
         assert passes_at_once(16) == before // 4
         assert max(map(len, equal_lengths(torch.full((2 * before,), 16)))) == before // 4
+        assert differentiated_at_once(16, torch.device("meta")) == before // 4
     assert passes_at_once(16) == before

@@ -42,7 +42,7 @@ def test_an_interrupted_run_says_so_and_leaves_nothing_half_written(
         while not list(checkpoints.root.glob("[!.]*/[!.]*")) and process.poll() is None:
             time.sleep(0.01)  # until training has begun
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=600)
     assert process.returncode == 130
     assert out == b""
     (last,) = [line for line in err.decode().splitlines() if not line.startswith("seed")]

@@ -85,7 +85,7 @@ class Killer:
         self.victims.append(victim)
         if victim != "worker":
             driver.wait()
-            end = time.monotonic() + 30
+            end = time.monotonic() + 600
             while any(map(alive, workers)) and time.monotonic() < end:
                 time.sleep(0.05)
             assert not any(map(alive, workers)), "workers outlive their driver"

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import torch
-from kills import deaths
+from kills import BOTH, Deaths, killings
 from loopback import serving, tarball, whole
 
 import attnx
@@ -29,6 +29,7 @@ from attnx.views.export import write_figures
 
 TASK = "sdc-2d:train=8,dev=4,test=4"
 NAME = "0123456789abcdef"
+each_way = pytest.mark.parametrize("deaths", BOTH)
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +52,7 @@ class Deed:
     after: Any
 
 
-def holds(deed: Deed, root: Path, least: int) -> None:
+def holds(deed: Deed, root: Path, least: int, deaths: Deaths) -> None:
     """Kill it at every change; each time from the same start, and do it again."""
     start = root.parent / "start"
     shutil.copytree(root, start)
@@ -70,9 +71,14 @@ def holds(deed: Deed, root: Path, least: int) -> None:
     print(f"killed at {number} changes")
 
 
+@each_way
 @pytest.mark.parametrize("existing", [False, True])
 def test_runs_with_their_examples_and_pages(
-    reports: tuple[Report, StudyReport], tmp_path: Path, existing: bool, monkeypatch: pytest.MonkeyPatch
+    reports: tuple[Report, StudyReport],
+    tmp_path: Path,
+    existing: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    deaths: Deaths,
 ) -> None:
     first, second = (reports[0].model_copy(update={"fingerprint": NAME, "seconds": {"d": n}}) for n in (1, 2))
     kept = reports[0].examples()
@@ -88,11 +94,12 @@ def test_runs_with_their_examples_and_pages(
 
     before = ({"d": 1}, 4, [NAME]) if existing else None
     deed = Deed(lambda: store.write(second, kept), seen, before, ({"d": 2}, 4, [NAME]))
-    holds(deed, store.root, least=15)
+    holds(deed, store.root, least=15, deaths=deaths)
 
 
+@each_way
 @pytest.mark.parametrize("existing", [False, True])
-def test_weights(tmp_path: Path, existing: bool) -> None:
+def test_weights(tmp_path: Path, existing: bool, deaths: Deaths) -> None:
     store = Weights(tmp_path / "weights")
     store.root.mkdir()
     if existing:
@@ -104,12 +111,17 @@ def test_weights(tmp_path: Path, existing: bool) -> None:
 
     before = ([0, 0, 0], {"n": 1}) if existing else None
     work = lambda: store.write("key", {"w": torch.ones(3)}, {"n": 2})  # noqa: E731
-    holds(Deed(work, seen, before, ([1, 1, 1], {"n": 2})), store.root, least=6)
+    holds(Deed(work, seen, before, ([1, 1, 1], {"n": 2})), store.root, least=6, deaths=deaths)
 
 
+@each_way
 @pytest.mark.parametrize("existing", [False, True])
 def test_studies(
-    reports: tuple[Report, StudyReport], tmp_path: Path, existing: bool, monkeypatch: pytest.MonkeyPatch
+    reports: tuple[Report, StudyReport],
+    tmp_path: Path,
+    existing: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    deaths: Deaths,
 ) -> None:
     monkeypatch.setattr(StudyReport, "to_html", lambda self, *_: f"page of {self.seconds}")
     first, second = (reports[1].model_copy(update={"seconds": n}) for n in (1.0, 2.0))
@@ -122,11 +134,12 @@ def test_studies(
         return [found and found.seconds for found in map(read_study, sorted(root.glob("[!.]*")))]
 
     before = [1.0] if existing else []
-    holds(Deed(lambda: write_study(second, root), seen, before, [2.0]), root, least=12)
+    holds(Deed(lambda: write_study(second, root), seen, before, [2.0]), root, least=12, deaths=deaths)
 
 
+@each_way
 def test_deleting(
-    reports: tuple[Report, StudyReport], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    reports: tuple[Report, StudyReport], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, deaths: Deaths
 ) -> None:
     monkeypatch.setattr(StudyReport, "to_html", lambda self, *_: "page")
     root = tmp_path / "studies"
@@ -141,10 +154,13 @@ def test_deleting(
         assert not folder.exists() or read_study(folder) is not None
         return folder.exists()
 
-    holds(Deed(work, seen, True, False), root, least=6)
+    holds(Deed(work, seen, True, False), root, least=6, deaths=deaths)
 
 
-def test_the_note_and_the_page_over_all_runs(reports: tuple[Report, StudyReport], tmp_path: Path) -> None:
+@each_way
+def test_the_note_and_the_page_over_all_runs(
+    reports: tuple[Report, StudyReport], tmp_path: Path, deaths: Deaths
+) -> None:
     root = tmp_path / "studies"
     folder = write_study(reports[1], root)
     (folder / runs.PAGE).unlink()
@@ -162,11 +178,19 @@ def test_the_note_and_the_page_over_all_runs(reports: tuple[Report, StudyReport]
         whole = not (folder / runs.PAGE).exists() or "</html>" in (folder / runs.PAGE).read_text()
         return names, whole, text != "old"
 
-    holds(Deed(work, seen, ([folder.name], True, False), ([folder.name], True, True)), root, least=10)
+    holds(
+        Deed(work, seen, ([folder.name], True, False), ([folder.name], True, True)),
+        root,
+        least=10,
+        deaths=deaths,
+    )
 
 
+@each_way
 @pytest.mark.slow
-def test_figures_and_pages_that_are_exported(reports: tuple[Report, StudyReport], tmp_path: Path) -> None:
+def test_figures_and_pages_that_are_exported(
+    reports: tuple[Report, StudyReport], tmp_path: Path, deaths: Deaths
+) -> None:
     root = tmp_path / "figures"
     names = {path.name for path in write_figures(reports[0], "svg", root)}
     assert names
@@ -181,10 +205,13 @@ def test_figures_and_pages_that_are_exported(reports: tuple[Report, StudyReport]
         assert all(text == "old" or text.rstrip().endswith("</svg>") for text in texts)
         return "old" if "old" in texts else "new"
 
-    holds(Deed(work, seen, "old", "new"), root, least=5)
+    holds(Deed(work, seen, "old", "new"), root, least=5, deaths=deaths)
 
 
-def test_what_workers_elsewhere_bring(reports: tuple[Report, StudyReport], home: Path) -> None:
+@each_way
+def test_what_workers_elsewhere_bring(
+    reports: tuple[Report, StudyReport], home: Path, deaths: Deaths
+) -> None:
     """A run of a sweep comes whole: its report is never seen without its seal, or beside another's."""
     first, second = (reports[0].model_copy(update={"fingerprint": NAME, "seconds": {"d": n}}) for n in (1, 2))
     Runs(home / "elsewhere").write(second, reports[0].examples())
@@ -198,11 +225,16 @@ def test_what_workers_elsewhere_bring(reports: tuple[Report, StudyReport], home:
         found = Runs().find(NAME)
         return found and (found.seconds, len(found.examples().ids))
 
-    holds(Deed(lambda: write_sent(brought), seen, ({"d": 1}, 4), ({"d": 2}, 4)), home, least=12)
+    holds(
+        Deed(lambda: write_sent(brought), seen, ({"d": 1}, 4), ({"d": 2}, 4)), home, least=12, deaths=deaths
+    )
 
 
+@each_way
 @pytest.mark.parametrize("damaged", [False, True])
-def test_the_cache_of_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damaged: bool) -> None:
+def test_the_cache_of_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damaged: bool, deaths: Deaths
+) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     archive = tarball({"a.csv": b"a,b\n" * 999, "b.csv": b"c,d\n" * 999})
     root = tmp_path / "data"
@@ -227,11 +259,11 @@ def test_the_cache_of_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dama
             return folder and sorted((file.name, file.stat().st_size) for file in folder.glob("*.csv"))
 
         after = [("a.csv", 3996), ("b.csv", 3996)]
-        holds(Deed(lambda: cache.obtain(source, "rows"), seen, None, after), root, least=8)
-        holds_removed(cache, source, root)
+        holds(Deed(lambda: cache.obtain(source, "rows"), seen, None, after), root, least=8, deaths=deaths)
+        holds_removed(cache, source, root, deaths)
 
 
-def holds_removed(cache: Cache, source: Any, root: Path) -> None:
+def holds_removed(cache: Cache, source: Any, root: Path, deaths: Deaths) -> None:
     """A dataset that is being deleted is whole or gone."""
     shutil.rmtree(root.parent / "start")
     cache.obtain(source, "rows")
@@ -239,7 +271,7 @@ def holds_removed(cache: Cache, source: Any, root: Path) -> None:
     def work() -> None:
         cache.remove(source)
 
-    holds(Deed(work, lambda: cache.find(source) is not None, True, False), root, least=4)
+    holds(Deed(work, lambda: cache.find(source) is not None, True, False), root, least=4, deaths=deaths)
 
 
 @pytest.mark.slow
@@ -260,7 +292,7 @@ def test_whole_commands(home: Path, command: str) -> None:
     shutil.rmtree(home)
     home.mkdir()
     number = 0
-    for number in deaths(home, work):
+    for number in killings(home, work):
         for line in run_list.list_runs():
             assert line.kind != "unreadable"
         assert work() == whole, number

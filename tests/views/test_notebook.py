@@ -22,7 +22,7 @@ def test_the_notebook_runs_and_shows_what_was_committed(tmp_path, monkeypatch):
     kept = nbformat.read(NOTEBOOK, as_version=4)
     nbformat.validate(kept)
     again = nbformat.read(NOTEBOOK, as_version=4)
-    NotebookClient(again, timeout=300, kernel_name="python3").execute()
+    NotebookClient(again, timeout=1200, kernel_name="python3").execute()
     for before, after in zip(kept.cells, again.cells, strict=True):
         if before.cell_type == "code":
             kinds = [[sorted(output.get("data", {})) for output in cell.outputs] for cell in (before, after)]

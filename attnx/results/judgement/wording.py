@@ -85,10 +85,11 @@ class Wording:
 
     def no_marked_units(self) -> Clause:
         """That nothing says which units matter."""
+        would = "a task with marked {units}"
+        if self.unit == "word":
+            would = "attnx planted, which plants words in your texts, or marked ones (jsonl-rationales)"
         return self._clause(
-            "not-tested",
-            "no {units} of this task are marked as important; a task with planted {units}, e.g. "
-            "--task planted-pronouns, or marked ones (jsonl-rationales) would test it",
+            "not-tested", f"no {{units}} of this task are marked as important; {would} would test it"
         )
 
     def marks_not_used(self) -> Clause:

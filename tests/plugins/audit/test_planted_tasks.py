@@ -51,7 +51,7 @@ def p_values(found: list[tuple[set[str], int]]) -> dict[str, float]:
 
 
 @every_task
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_a_text_with_the_other_label_differs_only_in_deciding_words(name: str, seed: int) -> None:
     task, options = TASKS[name]

@@ -28,7 +28,7 @@ def marked(rows: list[list[tuple[int, bool]]]) -> Evidence:
     return evidence_of(Given([[float(score) for score, _ in row] for row in rows], signed=True), examples)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(marked_scores, min_size=1, max_size=4))
 def test_metrics_of_marked_units_equal_their_definitions(rows: list[list[tuple[int, bool]]]) -> None:
     seen = marked(rows)
@@ -59,7 +59,7 @@ def test_units_without_known_marks_are_undefined() -> None:
         assert metric(seen).isnan().all()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(
         st.lists(st.floats(-1, 1, allow_subnormal=False), min_size=1, max_size=9), min_size=1, max_size=4
@@ -103,7 +103,7 @@ def test_shared_top_units_with_rank_and_sign() -> None:
     assert np.isnan(found[2:]).all()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.permutations(range(6)), st.permutations(range(6)), st.integers(1, 6), st.integers(0, 63))
 def test_shared_top_units_equal_a_loop(one: list[int], other: list[int], k: int, signs: int) -> None:
     x = [float(value + 1) for value in one]

@@ -19,7 +19,7 @@ from attnx_soft_erasure.soft_sufficiency import SoftSufficiency
 OPTIONS = SoftErasureOptions(retained=(20, 50), draws=3)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.lists(st.floats(-1, 5, allow_subnormal=False), min_size=1, max_size=10), st.floats(0.05, 0.95))
 def test_what_is_kept_sums_to_the_share_and_is_as_proportional_as_can_be(
     scores: list[float], share: float

@@ -70,6 +70,21 @@ def test_a_query_that_is_missing_or_empty_is_said(tmp_path: Path) -> None:
         load("jsonl", file=write(tmp_path / "no.jsonl", json.dumps(rows[0])), query="about")
 
 
+@pytest.mark.parametrize(
+    ("columns", "reason"),
+    [
+        ("text=a,query=a", "text, label and query must be different columns"),
+        ("text=label", "text, label and query must be different columns"),
+        ("query=label", "text, label and query must be different columns"),
+        ("text=a,context=b", "text and context are two names of one option"),
+        ("query=a,question=b", "query and question are two names of one option"),
+    ],
+)
+def test_a_column_with_two_roles_and_a_role_with_two_columns_are_refused(columns: str, reason: str) -> None:
+    with pytest.raises(UsageError, match=reason):
+        evaluate(f"csv:file=mine.csv,{columns}", "bilstm-add", progress=False)
+
+
 def test_a_model_that_cannot_read_the_query_is_refused(tmp_path: Path) -> None:
     task = f"csv:file={table(tmp_path)},text=answer,query=question"
     with pytest.raises(UsageError, match="needs a model that reads the query") as refused:
