@@ -10,6 +10,8 @@ from pydantic import Field, field_validator, model_validator
 
 from attnx.plugin import Options, TargetUse
 
+from .language.messages import Message, prompt_text
+
 # Architectures that do not attend through the attention interface of transformers, or not by weights
 # that add up to 1; docs/transformers.md has the table, and a test keeps both equal.
 WITHOUT_ATTENTION = frozenset(
@@ -151,18 +153,6 @@ class InMemoryOptions(Options):
     )
 
 
-class Message(Options):
-    """A message of a chat."""
-
-    role: Literal["system", "user", "assistant"]
-    content: str
-
-    @field_validator("content")
-    @classmethod
-    def _with_lines(cls, text: str) -> str:
-        return _prompt_text(text)
-
-
 class HfCausalOptions(LayerReaderOptions):
     """Options of `hf-causal`."""
 
@@ -195,7 +185,7 @@ class HfCausalOptions(LayerReaderOptions):
     @field_validator("template", "system")
     @classmethod
     def _with_lines(cls, text: str) -> str:
-        return _prompt_text(text)
+        return prompt_text(text)
 
     @field_validator("messages", mode="before")
     @classmethod
@@ -242,12 +232,6 @@ class HfCausalOptions(LayerReaderOptions):
     def asks(self) -> bool:
         """Whether the prompt holds the question of a task."""
         return any("{query}" in text for text in (self.template, *(turn.content for turn in self.turns)))
-
-
-def _prompt_text(text: str) -> str:
-    if any("\ud800" <= character <= "\udfff" for character in text):
-        raise ValueError("holds half a character (a lone surrogate)")
-    return text.replace("\\n", "\n")
 
 
 class LayerOptions(Options):

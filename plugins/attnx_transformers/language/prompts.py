@@ -7,7 +7,8 @@ from typing import Any, Protocol
 
 from attnx.plugin import DataError, UsageError
 
-from ..options import HfCausalOptions, Message
+from ..options import HfCausalOptions
+from .messages import Message
 
 TEXT, QUERY = "{text}", "{query}"  # in a template
 MARK = "\ue000"  # stands for the text while a chat template is written; no text holds this character
