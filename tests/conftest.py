@@ -37,14 +37,17 @@ Cli = Callable[..., tuple[int, str, str]]
 Install = Callable[..., Path]
 
 
+gc.disable()  # until all tests are collected: what they import stays
+
+
 def pytest_collection_finish() -> None:
     """Leave what is imported by now out of every collection of garbage from here on.
 
     The list of fonts is made first, because some tests forbid to open files.
     """
     importlib.import_module("matplotlib.font_manager")
-    gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)
