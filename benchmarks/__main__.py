@@ -12,6 +12,7 @@ import pkgutil
 import platform
 import sys
 import time
+import traceback
 from datetime import date
 from types import ModuleType
 
@@ -19,6 +20,7 @@ import torch
 
 import benchmarks
 
+from . import profiles
 from .measured import FILE, HEAD, Measured, line
 
 # Not benchmarks of two contestants: parts of others, and programs that are run by themselves.
@@ -40,7 +42,7 @@ def load(name: str) -> ModuleType:
 
 
 def main() -> None:
-    """Print one line per row of work; fail when two contestants computed different things."""
+    """Print one line per row of work; fail where two contestants computed different things, or one failed."""
     wanted, known = sys.argv[1:], names()
     unknown = [name for name in wanted if name not in known]
     if unknown:
@@ -51,19 +53,27 @@ def main() -> None:
     print("limit: seconds of the bare matrix products / ours; below target: ratio < target")
     print(HEAD, flush=True)
     started = time.perf_counter()
+    failed = []
     for name in wanted or known:
-        for row in load(name).rows():
-            found.rows.setdefault(name, []).append(row)
-            print(line(row), flush=True)
+        try:
+            for row in load(name).rows():
+                found.rows.setdefault(name, []).append(row)
+                print(line(row), flush=True)
+        except Exception:  # the others are measured all the same
+            traceback.print_exc()
+            failed.append(name)
         found.minutes[name] = round((time.perf_counter() - started) / 60 - sum(found.minutes.values()), 2)
     different = sum(row.equal is False for row in found.all_rows)
     below = sum(not row.met for row in found.all_rows)
     minutes = sum(found.minutes.values())
     print(f"{minutes:.1f} minutes; {below} rows below target, {different} with different results")
+    if failed:
+        print(f"These failed: {', '.join(failed)}.")
     if not wanted:
+        found.profiles = list(profiles.lines())
         found.write(FILE)
         print(f"Written to {FILE.name}; `python -m benchmarks.page` puts it into docs/performance.md.")
-    sys.exit(1 if different else 0)
+    sys.exit(1 if different or failed else 0)
 
 
 def _processor() -> str:

@@ -23,6 +23,7 @@ class Measured:
     load: float  # of the machine when the run began, in programs that want a core
     minutes: dict[str, float] = field(default_factory=dict)  # by benchmark
     rows: dict[str, list[Row]] = field(default_factory=dict)
+    profiles: list[str] = field(default_factory=list)  # what the time of commands goes to, a line for each
 
     @property
     def conditions(self) -> str:

@@ -10,7 +10,7 @@ import resource
 import subprocess
 import sys
 
-from .minilm import classifier, report
+from .minilm import checkpoint, our_classifier, report
 from .peers import random_texts
 from .timing import Row
 
@@ -32,9 +32,8 @@ def _row(sentences: int, peak: float) -> Row:
 
 def _peak(sentences: int) -> float:
     """Megabytes of this process so far, after a report on so many sentences."""
-    with classifier() as (model, stock):
-        del stock
-        report(model, random_texts(sentences, 15, 25))
+    with checkpoint() as (folder, _):
+        report(our_classifier(folder), random_texts(sentences, 15, 25))
     return _kilobytes() * 1024 / 1e6
 
 

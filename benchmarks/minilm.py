@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
@@ -41,11 +42,14 @@ from attnx_transformers.checkpoints import quiet
 from attnx_transformers.classifier import HfClassifier
 from attnx_transformers.options import HfClassifierOptions
 
-from .one_by_one import STEPS, OneByOne
 from .peers import WORDS, random_texts
 from .timing import Row, best_of
 
+if TYPE_CHECKING:
+    from .one_by_one import OneByOne
+
 CPU = torch.device("cpu")
+STEPS = 10  # of integrated gradients
 LAYERS, SIZE, WIDE = 6, 384, 1536
 TOLERANCE = 1e-4  # of logits
 CLOSE = 5e-3  # of means over sentences: two units of equal importance may change places
@@ -160,6 +164,22 @@ def report(model: HfClassifier, texts: Sequence[Example]) -> dict[str, float]:
 @contextmanager
 def classifier() -> Iterator[tuple[HfClassifier, OneByOne]]:
     """The classifier as we run it and as transformers does, from one checkpoint."""
+    from .one_by_one import OneByOne  # with Captum and scipy, which a process without it need not load
+
+    with checkpoint() as (folder, tokenizer):
+        yield our_classifier(folder), OneByOne(folder, tokenizer, STEPS)
+
+
+def our_classifier(folder: Path) -> HfClassifier:
+    """The classifier as we run it."""
+    data = TaskData(random_texts(2, 5, 5), (), (), ("no", "yes"))  # type: ignore[arg-type]
+    options = HfClassifierOptions(checkpoint=str(folder))
+    return HfClassifier.build(data, Softmax(SoftmaxOptions()), options).eval()
+
+
+@contextmanager
+def checkpoint() -> Iterator[tuple[Path, PreTrainedTokenizerFast]]:
+    """A folder with weights and a tokenizer."""
     torch.manual_seed(0)
     words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", *(f"w{number}" for number in range(WORDS))]
     vocabulary = {word: number for number, word in enumerate(words)}
@@ -181,7 +201,4 @@ def classifier() -> Iterator[tuple[HfClassifier, OneByOne]]:
             tokenizer_object=made, pad_token="[PAD]", unk_token="[UNK]", model_max_length=512
         )
         tokenizer.save_pretrained(folder)
-        data = TaskData(random_texts(2, 5, 5), (), (), ("no", "yes"))  # type: ignore[arg-type]
-        options = HfClassifierOptions(checkpoint=folder)
-        model = HfClassifier.build(data, Softmax(SoftmaxOptions()), options).eval()
-        yield model, OneByOne(Path(folder), tokenizer)
+        yield Path(folder), tokenizer

@@ -15,14 +15,13 @@ from transformers import AutoModelForSequenceClassification
 
 from attnx.plugin import Example
 
-STEPS = 10  # of integrated gradients
-
 
 class OneByOne:
     """A stock classifier, asked for one sentence at a time."""
 
-    def __init__(self, folder: Path, tokenizer: Any) -> None:
+    def __init__(self, folder: Path, tokenizer: Any, steps: int) -> None:
         self.tokenizer = tokenizer
+        self.steps = steps  # of integrated gradients
         self.model = AutoModelForSequenceClassification.from_pretrained(
             folder, attn_implementation="eager"
         ).eval()
@@ -94,7 +93,7 @@ class OneByOne:
         (gradient,) = torch.autograd.grad(output(given).sum(), given)
         nothing = vectors.clone()
         nothing[:, 1:-1] = 0.0
-        integrated = IntegratedGradients(output).attribute(vectors, baselines=nothing, n_steps=STEPS)
+        integrated = IntegratedGradients(output).attribute(vectors, baselines=nothing, n_steps=self.steps)
         changes = (p[target] - self.without_each(words).double().softmax(-1)[:, target]).abs()
         return {
             "attention": attention[0, :, 0, 1:-1].mean(0),

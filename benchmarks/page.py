@@ -2,7 +2,7 @@
 
 The page says where: everything between `<!-- measured: NAMES -->` and `<!-- end -->` is replaced, as the
 rows of these benchmarks, or of all others for `*`; for `conditions`, as the machine and the date; for
-`below target`, as a sentence that names the rows that miss their target.
+`below target`, as a sentence that names the rows that miss their target; for `profiles`, as a table.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from .timing import Row
 
 PAGE = Path(__file__).parents[1] / "docs" / "performance.md"
 PLACE = re.compile(r"(<!-- measured: (?P<what>[^>]+) -->\n)(?:.*?\n)??(<!-- end -->)", re.DOTALL)
+
+TABLE = ("| command | seconds | parts | by library |", "| --- | --- | --- | --- |")
 
 
 def filled(page: str, found: Measured) -> str:
@@ -35,6 +37,8 @@ def _text(what: list[str], found: Measured, named: set[str]) -> str:
             f"{found.load:.1f} programs wanted a core."
             + (f" All rows took {minutes:.1f} minutes." if minutes else "")
         )
+    if what == ["profiles"]:
+        return "\n".join([*TABLE, *found.profiles])
     if what == ["below", "target"]:
         return _below(list(found.all_rows))
     names = [name for name in found.rows if (name in what) or (what == ["*"] and name not in named)]

@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -82,10 +83,8 @@ def _library(file: str) -> str:
     return "loading modules" if "importlib" in file else "Python's library"
 
 
-def main() -> None:
-    """Print what the time of each command goes to."""
-    if sys.argv[1:2] == ["--one"]:
-        _run_one(Path(sys.argv[2]), sys.argv[3:])
+def lines() -> Iterator[str]:
+    """What the time of each command goes to, as rows of a table."""
     with tempfile.TemporaryDirectory() as folder:
         for name in COMMANDS:
             stats = profiled(name, Path(folder))
@@ -93,7 +92,16 @@ def main() -> None:
             whole = sum(libraries.values())
             parts = ", ".join(f"{part} {seconds:.1f} s" for part, seconds in by_part(stats).items())
             top = ", ".join(f"{lib} {seconds / whole:.0%}" for lib, seconds in libraries.most_common(SHOWN))
-            print(f"| `{name}` | {whole:.1f} s | {parts} | {top} |", flush=True)
+            yield f"| `{name}` | {whole:.1f} s | {parts} | {top} |"
+
+
+def main() -> None:
+    """Print them, or run one command under the profiler."""
+    if sys.argv[1:2] == ["--one"]:
+        _run_one(Path(sys.argv[2]), sys.argv[3:])
+        return
+    for line in lines():
+        print(line, flush=True)
 
 
 def _run_one(out: Path, command: list[str]) -> None:

@@ -1,13 +1,11 @@
 import torch
 from torch import Tensor
 
-from attnx.formulas import Randomness, passes_at_once
+from attnx.formulas import Randomness, differentiated_at_once
 from attnx.plugin import ImportanceMethod, Model, Trace
 
 from .options import OutputOptions
 from .output import Output, values_by_unit
-
-LAYERED = 4  # a model of several layers takes this part of the usual number of rows
 
 
 class InputXGradient(ImportanceMethod):
@@ -29,8 +27,8 @@ class InputXGradient(ImportanceMethod):
         output = Output(model, trace, target, self.options.of)
         found = torch.zeros_like(trace.embeddings)  # [B, L, E]
         several = "layers" in model.provides  # whose backward pass needs the results of all layers
-        at_once = max(1, passes_at_once(trace.batch.mask.shape[1]) // LAYERED) if several else len(target)
-        for rows in output.rows.split(at_once):
+        most = differentiated_at_once(trace.batch.mask.shape[1], target.device)
+        for rows in output.rows.split(most if several else len(target)):
             x = trace.embeddings[rows].detach().requires_grad_()  # [R, L, E]
             (gradient,) = torch.autograd.grad(output(x, rows).sum(), x)
             found[rows] = x.detach() * gradient

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from attnx.formulas import Randomness, class_output, passes_at_once
+from attnx.formulas import Randomness, class_output, differentiated_at_once
 from attnx.plugin import ImportanceMethod, Model, Passes, Trace
 
 from .options import GradientOptions
@@ -67,9 +67,10 @@ def _passes(model: Model, trace: Trace) -> tuple[Tensor, ...]:
     much memory.
     """
     rows = torch.arange(len(trace.batch), device=trace.batch.mask.device)
-    at_once = passes_at_once(trace.batch.mask.shape[1])
-    return rows.split(max(1, at_once // LAYERED) if "layers" in model.provides else len(rows))
+    several = "layers" in model.provides
+    return rows.split(
+        differentiated_at_once(trace.batch.mask.shape[1], rows.device) if several else len(rows)
+    )
 
 
-LAYERED = 4  # a model of several layers takes this part of the usual number of rows
 _TINY = torch.finfo(torch.float32).tiny  # a smaller sum counts as no gradient

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from benchmarks import timing
 from benchmarks.__main__ import load, main, names
 from benchmarks.measured import FILE, HEAD, Measured, line
 from benchmarks.page import PAGE, filled
@@ -47,6 +48,7 @@ def test_what_was_measured_is_written_and_the_page_has_its_rows(
     monkeypatch.setattr("benchmarks.__main__.names", lambda: list(made))
     monkeypatch.setattr("benchmarks.__main__.load", lambda name: SimpleNamespace(rows=lambda: made[name]))
     monkeypatch.setattr("benchmarks.__main__.FILE", tmp_path / "measured.json")
+    monkeypatch.setattr("benchmarks.profiles.lines", lambda: ["| a profile |"])
     monkeypatch.setattr("sys.argv", ["benchmarks"])
     with pytest.raises(SystemExit) as left:
         main()
@@ -55,14 +57,57 @@ def test_what_was_measured_is_written_and_the_page_has_its_rows(
     assert found.rows == made
     assert found.minutes.keys() == made.keys()
     place = "<!-- measured: {} -->\nold\n<!-- end -->\n"
-    page = filled("".join(map(place.format, ("conditions", "two", "*"))), found)
+    page = filled("".join(map(place.format, ("conditions", "two", "*", "profiles"))), found)
     printed = capsys.readouterr().out.splitlines()
     assert [row for row in page.splitlines() if row in printed] == [
         HEAD, line(made["two"][0]), HEAD, line(made["one"][0]), line(made["three"][0]),
     ]  # fmt: skip
     assert found.processor in page
+    assert "\n| --- | --- | --- | --- |\n| a profile |\n" in page
     assert "old" not in page
     assert filled(page, found) == page
+
+
+def test_a_benchmark_that_fails_is_named_and_the_others_are_measured(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def rows(name: str) -> list[Row]:
+        if name == "one":
+            raise ValueError("broken")
+        return [Row(name, 1.0, 3.0, 2.0, True)]
+
+    monkeypatch.setattr("benchmarks.__main__.names", lambda: ["one", "two"])
+    monkeypatch.setattr("benchmarks.__main__.load", lambda name: SimpleNamespace(rows=lambda: rows(name)))
+    monkeypatch.setattr("benchmarks.__main__.FILE", tmp_path / "measured.json")
+    monkeypatch.setattr("benchmarks.profiles.lines", lambda: ["| a profile |"])
+    monkeypatch.setattr("sys.argv", ["benchmarks"])
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert left.value.code == 1
+    said = capsys.readouterr()
+    assert "These failed: one." in said.out
+    assert "ValueError: broken" in said.err
+    assert list(Measured.read(tmp_path / "measured.json").rows) == ["two"]
+
+
+def test_what_takes_long_is_repeated_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(timing, "time", SimpleNamespace(process_time=lambda: clock[0]))
+
+    def takes(seconds: float) -> int:
+        calls = 0
+
+        def run() -> None:
+            nonlocal calls
+            calls += 1
+            clock[0] += seconds
+
+        timing.best_of(5, {"run": run})
+        return calls
+
+    assert takes(1.0) == 5
+    assert takes(8.0) == 2
+    assert takes(100.0) == 1
 
 
 def test_the_page_names_the_rows_that_miss_their_target() -> None:

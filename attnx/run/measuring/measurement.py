@@ -19,6 +19,7 @@ from ..plugin_errors import errors_of
 from .attribution import Named, trace_of
 from .batch_answers import Pairing, answers_of_batch
 from .explained_scores import Seen, explained_scores
+from .freed_memory import give_back
 from .output_checks import check_bounds, check_tensor, check_trace
 from .partial_results import PartialResults
 from .pass_meter import metered, units_declared
@@ -105,10 +106,11 @@ def measure(
             check_trace(trace, model.provides, title)
             seen = Seen.of(model, trace, corpus.explained)
             with remembering(seen.model, batch) as deletions:
-                importances = {
-                    name: explained_scores(method, model, trace, seen, corpus.explained, seed)
-                    for name, method in methods.items()
-                }
+                importances: dict[str, Importance] = {}
+                for name, method in methods.items():
+                    scores = explained_scores(method, model, trace, seen, corpus.explained, seed)
+                    importances[name] = scores
+                    give_back(after=scores.seconds)
                 deletions.recalls = True
                 answered = answers_of_batch(pairs, model, trace, seen, seed, importances, corpus, methods)
                 for (metric, *_), of_pair, (tensors, elsewhere) in zip(pairs, answers, answered, strict=True):
