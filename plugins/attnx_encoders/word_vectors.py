@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from contextlib import closing
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,7 @@ def make_embedding(vocabulary: Vocabulary, options: ClassifierOptions, source: S
             raise UsageError("freeze=true needs given word vectors: add embeddings=FILE.")
     else:
         path = find_vectors(options.embeddings, source)
-        known, size = read_vectors(path, vocabulary.number)
+        known, size = _last_read(path, os.stat(path).st_mtime_ns, frozenset(vocabulary.number))
         if not known:
             raise DataError(f"No word of the training data has a vector in '{path}'; is it another language?")
     table = torch.randn(len(vocabulary), size) * SPREAD  # [V, E]
@@ -62,7 +63,13 @@ def find_vectors(name: str, source: Source) -> Path:
     raise UsageError(f"embeddings={name}: no such file.{nearest} Give learned, or a file of word vectors.")
 
 
-def read_vectors(path: Path, wanted: Mapping[str, int]) -> tuple[dict[str, Vector], int]:
+@lru_cache(maxsize=1)
+def _last_read(path: Path, changed: int, wanted: frozenset[str]) -> tuple[dict[str, Vector], int]:  # noqa: ARG001
+    """Read the vectors again only if the file or the words changed: every seed asks for the same."""
+    return read_vectors(path, wanted)
+
+
+def read_vectors(path: Path, wanted: Container[str]) -> tuple[dict[str, Vector], int]:
     """Read the vectors of the wanted words, and their size, from lines "word v1 v2 ...".
 
     A first line with two whole numbers only, as in fastText files, is skipped.

@@ -59,7 +59,11 @@ class PatchEncoder(nn.Module):
 
 
 def _cnn(shape: tuple[int, ...], hidden: int) -> nn.Sequential:
-    """Return 3 x 3 convolutions that halve the image until each patch is one pixel."""
+    """Return 3 x 3 convolutions that halve the image until each patch is one pixel.
+
+    They start with weights that keep the size of hidden states (Kaiming): torch's own make them
+    smaller with every layer, and attention over small states stays uniform for many epochs.
+    """
     channels, side = shape[0], shape[1]
     layers: list[nn.Module] = []
     while side > 1:
@@ -69,6 +73,8 @@ def _cnn(shape: tuple[int, ...], hidden: int) -> nn.Sequential:
             )
         side //= 2
         after = hidden if side == 1 else max(8, hidden // (2 * side))
-        layers += [nn.Conv2d(channels, after, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)]
+        convolution = nn.Conv2d(channels, after, 3, padding=1)
+        nn.init.kaiming_normal_(convolution.weight, nonlinearity="relu")
+        layers += [convolution, nn.ReLU(), nn.MaxPool2d(2)]
         channels = after
     return nn.Sequential(*layers)

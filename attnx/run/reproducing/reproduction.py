@@ -180,14 +180,7 @@ def _concluded(
         date=datetime.now(UTC).date().isoformat(),
         seeds=asked.seeds,
         data=_data(results.found),
-        training={
-            f"{key}{place}": str(value)
-            for place, settings in {
-                "": size,
-                **{f" ({task})": one for task, one in size.by_task.items()},
-            }.items()
-            for key, value in {**settings.options, **settings.training}.items()
-        },
+        training=_settings(size, {c.asked.task.name for c in results.found if c.asked.task}),
         columns=tuple(
             ColumnShown(name=name, digits=column.digits, given=column.given)
             for name, column in experiment.columns.items()

@@ -104,7 +104,7 @@ def of_sweep(report: SweepReport) -> Headline:
 
 def of_reproduction(found: Reproduction) -> Headline:
     """How many claims of a paper hold."""
-    question = f"Does {found.source} hold here?"
+    question = f"Which claims hold here? {found.source}"
     if not found.tested:
         return Headline(question, "No claim was tested.")
     counts = Counter(claim.status for claim in found.tested)

@@ -200,3 +200,13 @@ def test_vectors_are_looked_for_in_the_data_directory_of_the_run(tmp_path: Path,
     )  # fmt: skip
     assert (code, err.splitlines()[-1].startswith("error")) == (4, True)
     assert f"'{tmp_path / 'glove-50d' / 'glove.6B.50d.txt'}'" in err
+
+
+def test_a_file_that_changed_is_read_again(file: Path) -> None:
+    before = build("bilstm", embeddings=str(file))
+    file.write_text(VECTORS.replace("one 1 2 3", "one 4 5 6"), encoding="utf-8")
+    os.utime(file, ns=(0, 0))
+    after = build("bilstm", embeddings=str(file))
+    row = after.vocabulary.number["one"]
+    assert before.word_vectors.weight[row].tolist() == [10, 20, 30]  # `build` multiplies by 10
+    assert after.word_vectors.weight[row].tolist() == [40, 50, 60]
