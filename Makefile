@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 unexport PYTHONDONTWRITEBYTECODE # every worker and every process of a test would compile the code again
 
-.PHONY: demo test test-browser test-portable test-slow fuzz lint types docs bench growth reproduced lock install-locked \
+.PHONY: demo test test-browser test-portable test-slow fuzz counted lint types docs bench growth reproduced lock install-locked \
 	licences audit clean
 
 demo: $(READY)
@@ -42,10 +42,14 @@ test-slow: $(READY)
 	$(BIN)/pytest -m slow
 
 # Requests, files, what was kept, plugins and model folders made at random; a quick part is in `make test`.
-# What fails is kept in .fuzz and tried first the next time.
+# What fails is kept in .fuzz and tried first the next time; the numbers go to build/fuzz.xml.
 MINUTES ?= 5
 fuzz: $(READY)
-	MINUTES=$(MINUTES) OMP_NUM_THREADS=1 $(BIN)/pytest -q -rP tests/fuzz
+	MINUTES=$(MINUTES) OMP_NUM_THREADS=1 $(BIN)/pytest -q --junitxml=build/fuzz.xml tests/fuzz
+
+# The counts of docs/reliability.md: from its tests, and from build/fuzz.xml after `make fuzz MINUTES=10`.
+counted: $(READY)
+	OMP_NUM_THREADS=1 $(BIN)/python docs/data/reliability.py tests
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -26,7 +26,7 @@ from .measured import FILE, HEAD, Measured, line
 # Not benchmarks of two contestants: parts of others, and programs that are run by themselves.
 OTHERS = {
     "__main__", "captum_peers", "commands", "growth", "measured", "method_verdicts", "one_by_one", "page",
-    "peers", "profiles", "timing",
+    "peak_memory", "peers", "profiles", "timing",
 }  # fmt: skip
 
 

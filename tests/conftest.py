@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cases import take_cases
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -36,14 +37,17 @@ Cli = Callable[..., tuple[int, str, str]]
 Install = Callable[..., Path]
 
 
+gc.disable()  # until all tests are collected: what they import stays
+
+
 def pytest_collection_finish() -> None:
     """Leave what is imported by now out of every collection of garbage from here on.
 
     The list of fonts is made first, because some tests forbid to open files.
     """
     importlib.import_module("matplotlib.font_manager")
-    gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -98,6 +102,14 @@ def _plain_figures(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
         return EMPTY if kind == "svg" else draw(drawn, kind, **options)
 
     monkeypatch.setattr(figure, "_saved", saved)
+
+
+@pytest.fixture(autouse=True)
+def _cases(record_property: Callable[[str, object], None]) -> Iterator[None]:
+    """Note how many cases a test tried, in the JUnit file that docs/data/reliability.py reads."""
+    yield
+    if tried := take_cases():
+        record_property("cases", tried)
 
 
 @pytest.fixture

@@ -136,7 +136,8 @@ def explain(
             reads texts as they are written.
         answer: for a language model, explain an answer in words instead of a class: "generated" for the
             model's own (at each step the most probable piece), or the words of an answer. It is explained as
-            a whole and piece by piece; `versus` is then another answer that it is contrasted with.
+            a whole and piece by piece; `versus` is then another answer that it is contrasted with, each piece
+            with the piece at the same place of the other answer if it has another one there.
         answer_length: the most pieces of a generated answer.
         task: without a run, the task that the model is trained on.
         projection: without a run, the projection of the model.

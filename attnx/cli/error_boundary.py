@@ -24,6 +24,7 @@ from ..host.plugin_files import plugin_files
 from .global_options import debug
 
 _DEBUG = "; --debug shows more."
+_NO_MEMORY = b"error: Not enough memory.\n"
 
 
 def answer(program: Callable[[], Any]) -> None:
@@ -49,7 +50,11 @@ def answer(program: Callable[[], Any]) -> None:
         ended = PluginError(f"Plugin '{plugin}' ended the program with exit({left.code!r}) {_place(left)}")
         _report(ended, left)
     except Exception as error:
-        _report(_as_attnx_error(error), error)
+        try:
+            _report(_as_attnx_error(error), error)
+        except MemoryError:  # not even enough to make a sentence
+            os.write(2, _NO_MEMORY)
+            os._exit(MachineError.exit_code)
     except KeyboardInterrupt:  # outside of any command
         code = 130
     if code == 130:

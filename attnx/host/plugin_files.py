@@ -99,8 +99,8 @@ class _FileFinder(MetaPathFinder):
     def add(self, file: PluginFile) -> None:
         if self not in sys.meta_path:
             sys.meta_path.append(self)
-        if file.module not in self.paths:
-            forget_sources()  # the text of the file before it was edited
+        if self.paths.get(file.module) != file.path:
+            forget_sources()  # the text of the file before it was edited, or of another that was its copy
             self.paths[file.module] = file.path
 
     def find_spec(

@@ -66,8 +66,16 @@ class Answer(Record):
     words: str  # the whole answer
     generated: bool  # the model's own, piece by piece the most probable; else it was given
     pieces: tuple[str, ...]  # of the model's tokenizer, spaces included
-    probabilities: tuple[float, ...]  # of each piece after those before it
+    probabilities: tuple[float, ...]  # of each piece after those before it; in a contrast p / (p + p(other))
     scores: dict[str, tuple[tuple[float | None, ...], ...]]  # by method: for each piece one score per unit
+    against: tuple[str | None, ...] = ()  # in a contrast the other piece; None: any other
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The pieces, each with the one that it is contrasted with."""
+        others = self.against or (None,) * len(self.pieces)
+        named = zip(self.pieces, others, strict=True)
+        return tuple(piece if other is None else f"{piece}, not {other.strip()}" for piece, other in named)
 
     def matrix(self, method: str) -> Array:
         """The scores of a method, one row for each piece of the answer and one column for each unit.

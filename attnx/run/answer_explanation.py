@@ -94,15 +94,25 @@ def _explained(
 
     whole = explain(model.answering((pieces, *other)), tests, names)
     methods_alone = Tests(tests.explanations)
-    steps = [
-        explain(model.answering((pieces[at : at + 1],), after=pieces[:at]), methods_alone, (shown[at], OTHER))
-        for at in range(len(pieces))
-    ]
+    foils = _foils(pieces, *other)
+    against = tuple(None if foil is None else model.texts_of([foil])[0] for foil in foils)
+    steps = []
+    for at, foil in enumerate(foils):
+        classes = ((pieces[at],),) if foil is None else ((pieces[at],), (foil,))
+        named = shown[at], f"not {shown[at]}"
+        steps.append(explain(model.answering(classes, after=pieces[:at]), methods_alone, named))
     answer = Answer(
         words=words,
         generated=own,
         pieces=shown,
         probabilities=tuple(one.probabilities[shown[at]] for at, one in enumerate(steps)),
         scores={method: tuple(one.scores[method] for one in steps) for method in whole.scores},
+        against=against if other else (),
     )
     return whole.model_copy(update={"predicted": words, "answer": answer})
+
+
+def _foils(pieces: Sequence[int], other: Sequence[int] = ()) -> list[int | None]:
+    """The piece of another answer that stands where each piece stands, if there is one and it differs."""
+    same_place = [*other, *[None] * len(pieces)][: len(pieces)]
+    return [None if foil == piece else foil for piece, foil in zip(pieces, same_place, strict=True)]

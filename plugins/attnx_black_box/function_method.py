@@ -55,7 +55,7 @@ class Classifier:
         return np.stack([found[row] for row in range(len(examples))])
 
     def _example(self, words: Words) -> Example:
-        if not words or not all(isinstance(word, str) for word in words):
+        if not isinstance(words, list | tuple) or not words or not all(isinstance(w, str) for w in words):
             raise PluginError(
                 f"{self._asked_by} asked the model about a text that is empty or not made of words"
             )

@@ -59,7 +59,7 @@ class _Babi(Task):
         return TaskData(train, dev, test, tuple(answers), provenance={**fetched.provenance, **details})
 
     def units_of(self, text: str) -> tuple[str, ...]:
-        return units_of(text)
+        return units_of(text.lower())
 
     def sample(self) -> TaskData:
         options = GeneratedOptions(facts=self.facts, sentences=10, train=30, dev=12, test=12)

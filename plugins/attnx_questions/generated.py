@@ -16,6 +16,8 @@ THINGS = ("basket", "candle", "lantern", "rope")
 GOES = ("walked to", "hurried to", "returned to", "strolled to")
 TAKES = ("took", "picked up", "lifted")
 DROPS = ("dropped", "put down", "left")
+FRIENDS = ("Mary", "John", "Sandra", "Daniel", "Julie")  # common words, which a language model knows best
+ROOMS = ("kitchen", "garden", "bathroom", "bedroom", "office", "hallway")
 SPLITS = ("train", "dev", "test")
 
 
@@ -26,8 +28,9 @@ class GeneratedStories(Task):
     where an object is: supported by where its holder went last or dropped it, and by who took it or had
     it then. facts=3 asks where an object was before a place: supported by the sentences that brought it
     there, the one that took its holder to the place before, and the one in which the holder got it. With
-    each_once=true nobody moves twice. Units are words, and the words of supporting sentences are the
-    rationale. Every answer is equally frequent. Needs no files, but a model that reads queries.
+    each_once=true everybody is in one place, and nobody moves. Units are words, and the words of
+    supporting sentences are the rationale. Every answer is equally frequent. Needs no files, but a model
+    that reads queries.
     """
 
     provides = ("words", "query", "rationale")
@@ -37,20 +40,21 @@ class GeneratedStories(Task):
         self.options = options
 
     def load(self, source: Source) -> TaskData:
+        places = ROOMS if self.options.each_once else PLACES
         train, dev, test = (
             tuple(
                 to_example(
-                    self._asked(rng, f"{split}-{i}", PLACES[i % len(PLACES)]), PLACES, self.options.units
+                    self._asked(rng, f"{split}-{i}", places[i % len(places)]), places, self.options.units
                 )
                 for i in range(getattr(self.options, split))
             )
             for split, rng in ((split, Random(f"{self.options.seed} {split}")) for split in SPLITS)
         )
         details = {"source": f"generated stories, {self.options.facts} supporting sentences per question"}
-        return TaskData(train, dev, test, PLACES, provenance=details)
+        return TaskData(train, dev, test, places, provenance=details)
 
     def units_of(self, text: str) -> tuple[str, ...]:
-        return units_of(text)
+        return units_of(text if self.options.each_once else text.lower())
 
     def sample(self) -> TaskData:
         return GeneratedStories(GeneratedOptions(facts=self.options.facts, train=30, dev=12, test=12)).load(
@@ -62,7 +66,7 @@ class GeneratedStories(Task):
         while True:
             story = _Story(rng, things=self.options.facts > 1)
             if self.options.each_once:
-                story.move_each_once(rng.randint(4, len(PEOPLE)))
+                story.place_each_once(rng.randint(4, len(FRIENDS)))
             else:
                 for _ in range(rng.randint(max(4, self.options.sentences // 2), self.options.sentences)):
                     story.add_sentence()
@@ -70,6 +74,7 @@ class GeneratedStories(Task):
             if questions:
                 break
         question, place, supporting = rng.choice(questions)
+        question = question[-1:] if self.options.ask == "name" else question
         other = {place: answer, answer: place}
         sentences = tuple(_renamed(words, other) for words in story.sentences)
         return StoryQuestion(name, sentences, _renamed(question, other), answer, frozenset(supporting))
@@ -93,12 +98,11 @@ class _Story:
     holders: dict[str, tuple[str, int]] = field(default_factory=dict)  # of things: person, sentence
     stays: dict[str, list[tuple[str, set[int]]]] = field(default_factory=dict)  # of things: place, sentences
 
-    def move_each_once(self, people: int) -> None:
-        """Let some people go to a place each, no two to the same."""
-        for person, place in zip(
-            _some(self.rng, PEOPLE, people), _some(self.rng, PLACES, people), strict=True
-        ):
-            self._go(person, place)
+    def place_each_once(self, people: int) -> None:
+        """Let some people be in a place each, no two in the same."""
+        rooms = _some(self.rng, ROOMS, people)
+        for person, room in zip(_some(self.rng, FRIENDS, people), rooms, strict=True):
+            self._go(person, room, "is in")
 
     def add_sentence(self) -> None:
         """Add a sentence in which somebody goes, takes or drops."""
@@ -119,8 +123,8 @@ class _Story:
         else:
             self._go(person, _pick(self.rng, [place for place in PLACES if not here or place != here[-1][0]]))
 
-    def _go(self, person: str, place: str) -> None:
-        now = self._say(f"{person} {_pick(self.rng, GOES)} the {place}")
+    def _go(self, person: str, place: str, verb: str = "") -> None:
+        now = self._say(f"{person} {verb or _pick(self.rng, GOES)} the {place}")
         self.places.setdefault(person, []).append((place, now))
         for thing, (who, taken) in self.holders.items():
             if who == person:

@@ -38,8 +38,13 @@ class GeneratedOptions(StoryOptions):
     sentences: int = Field(8, ge=4, le=60, description="most sentences in a story; the fewest are half of it")
     each_once: bool = Field(
         False,
-        description="4 or 5 people move once each, all to different places, so that the order of the "
-        "sentences does not matter; with facts=1",
+        description="one sentence for each of 4 or 5 people, who are in different places: the order of "
+        "the sentences does not matter; with facts=1",
+    )
+    ask: Literal["question", "name"] = Field(
+        "question",
+        description="the query: where is anna, or with facts=1 the name alone, for a model that completes "
+        "'{query} is in the'",
     )
     train: int = Field(4000, ge=6, description="training questions, each with its own story")
     dev: int = Field(500, ge=6, description="questions for model selection")
@@ -48,6 +53,7 @@ class GeneratedOptions(StoryOptions):
 
     @model_validator(mode="after")
     def _asks_where_a_person_is(self) -> Self:
-        if self.each_once and self.facts != 1:
-            raise ValueError(f"each_once=true asks where a person is: facts=1, not facts={self.facts}")
+        asked = "each_once=true" if self.each_once else "ask=name" if self.ask == "name" else ""
+        if asked and self.facts != 1:
+            raise ValueError(f"{asked} asks where a person is: facts=1, not facts={self.facts}")
         return self

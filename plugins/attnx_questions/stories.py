@@ -41,4 +41,4 @@ def to_example(asked: StoryQuestion, answers: Sequence[str], kind: UnitsOfText =
 
 def units_of(text: str) -> tuple[str, ...]:
     """Return the words of a given story or question; a full stop is a unit, question marks are dropped."""
-    return tuple(re.findall(r"[^\s.?]+|\.", text.lower()))
+    return tuple(re.findall(r"[^\s.?]+|\.", text))

@@ -11,7 +11,7 @@ from attnx.plugin import AttentionProjection, Batch, Example, TaskData, UsageErr
 
 from .language.answers import Answers
 from .language.generation import generated
-from .language.prompts import QUERY, make_prompt
+from .language.prompts import make_prompt
 from .network import Network
 from .options import HfCausalOptions
 from .prefixes import can_share, logits_of
@@ -34,9 +34,12 @@ class HfCausal(LayerReader):
 
     def __init__(self, data: TaskData, options: HfCausalOptions) -> None:
         asked = any(example.query is not None for example in (*data.train, *data.test))
-        if asked != (QUERY in options.template):
-            wrong = "has no {query}, but the task has" if asked else "has a {query}, the task has none"
-            raise UsageError(f"The template '{options.template}' {wrong}.")
+        if asked != options.asks:
+            prompt = "messages" if options.messages else f"template '{options.template}'"
+            wrong = (
+                "no {query}, but the task has questions" if asked else "a {query}, the task has no questions"
+            )
+            raise UsageError(f"The prompt ({prompt}) has {wrong}.")
         network = Network(
             "AutoModelForCausalLM",
             data,

@@ -14,7 +14,7 @@ from typing import Any
 
 from attnx.plugin import DataError, Source, UsageError, did_you_mean_path, parse_object, read_text
 
-from .language.gguf_files import check_header, gguf_in, require_gguf
+from .language.gguf_files import check_header, gguf_in, require_accelerate, require_gguf
 from .options import CheckpointOptions
 
 _SENTENCE = re.compile(r".{,300}?(\.(?= |$)|$)|.{300}")
@@ -97,6 +97,9 @@ class Checkpoint:
         import torch
         import transformers
 
+        if options.device_map:
+            require_accelerate(options.device_map)
+            settings["device_map"] = options.device_map
         if self.gguf:
             settings["quantization_config"] = transformers.GgufConfig(dequantize=True)
         model, found = self.load(

@@ -22,8 +22,10 @@ class Heads(Study):
 
     For every text, layer and head the top ⌈k·n⌉ of n words are deleted together (k is `percent`). The fall
     of the predicted probability is compared with the mean over random sets of as many words, and with the
-    largest fall among all sets that were tried for the text, that of leave-one-out included: share = (fall
-    − random) / (best − random), each a mean over texts. The heads with the highest share on dev are
+    largest fall among all sets that were tried for the text, that of leave-one-out included: share of the
+    fall = (fall − random) / (best − random), each a mean over texts. It is not the share of a verdict, which
+    also asks whether the words are enough, for several set sizes, and searches for the best order: evaluate
+    `cls-attention:layer=…,head=…` for that. The heads with the highest share on dev are
     measured on test, so none is chosen on the texts that it is judged by. `change when replaced` is the
     total variation of the output when that head alone attends to all words of a test text equally.
     Intervals cover other texts, with the mean of best − random taken as known. Costs one pass for every
@@ -147,7 +149,7 @@ class _Falls:
 
 
 def _share(setting: str, of: _Falls, falls: np.ndarray) -> Finding:
-    return Finding(setting, "share", "up", of.share(falls)[None])
+    return Finding(setting, "share of the fall", "up", of.share(falls)[None])
 
 
 def scores_of_heads(model: LayeredModel, trace: Trace) -> tuple[Tensor, tuple[tuple[int, int], ...]]:

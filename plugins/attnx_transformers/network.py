@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from copy import copy
-from types import SimpleNamespace
 from typing import Any, Self
 
 import torch
@@ -17,7 +16,7 @@ from attnx.plugin import Batch, Example, Source, TaskData, UsageError
 from .checkpoints import Checkpoint, quiet
 from .language.prompts import Prompt
 from .options import CheckpointOptions
-from .packing import Packing, positions_asked
+from .packing import Packing, joined, positions_asked
 from .stack import WITHOUT_WEIGHTS, Stack, alike
 from .taps import Tap, install
 from .word_pieces import WordPieces
@@ -182,7 +181,12 @@ class Network(nn.Module):
         return found
 
     def _apply(self, fn: Any, recurse: bool = True) -> Self:
-        """Moves and conversions, after which weights that two modules share are one again."""
+        """Moves and conversions, after which weights that two modules share are one again.
+
+        A transformer whose layers are on several devices stays where it is.
+        """
+        if len(set(getattr(self.transformer, "hf_device_map", {}).values())) > 1:
+            return self
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         self.transformer.tie_weights()
         return self
@@ -261,22 +265,6 @@ class Network(nn.Module):
             output = self(packing, vectors, **more)
         asked = query.amax(1, keepdim=True) if one else query
         return output, asked, (tap.weights,), (self.stack.sizes(layer, tap.values),)
-
-
-def joined(found: Sequence[tuple[Tensor, Any]], used: Tensor) -> Any:
-    """One output of those of some rows each, padded to positions [B, T] where it has some."""
-    name = "logits" if "logits" in found[0][1] else "last_hidden_state"
-    first: Tensor = found[0][1][name]
-    if name == "logits":
-        whole = first.new_zeros(len(used), *first.shape[1:])
-        for rows, output in found:
-            whole = whole.index_copy(0, rows, output[name])
-    else:
-        whole = first.new_zeros(*used.shape, first.shape[-1])
-        for rows, output in found:
-            at = rows[:, None], used[rows].nonzero()[:, 1].view(len(rows), -1)
-            whole = whole.index_put(at, output[name])
-    return SimpleNamespace(**{name: whole})
 
 
 def _limit(transformer: Any, tokenizer: Any, longest: int | None) -> int:

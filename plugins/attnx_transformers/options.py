@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
 from attnx.plugin import Options, TargetUse
+
+from .language.messages import Message, prompt_text
 
 # Architectures that do not attend through the attention interface of transformers, or not by weights
 # that add up to 1; docs/transformers.md has the table, and a test keeps both equal.
@@ -36,6 +38,11 @@ class CheckpointOptions(Options):
     )
     dtype: Literal["float32", "float64"] = Field(
         "float32", description="precision it is loaded and measured in, whatever that of its file"
+    )
+    device_map: str = Field(
+        "",
+        description="where the layers go, as accelerate reads it: auto, balanced, sequential or a device; by "
+        "default all are on the device of the run",
     )
     attention: Literal["auto", "none"] = Field(
         "auto",
@@ -161,6 +168,11 @@ class HfCausalOptions(LayerReaderOptions):
         False, description="write the template as a message of the user in the model's own chat template"
     )
     system: str = Field("", description="a message of the system before that of the user, with chat=true")
+    messages: tuple[Message, ...] = Field(
+        (),
+        description="a whole chat for the model's own chat template, with {text} in one message: a JSON file "
+        'with a list of {"role": ..., "content": ...}, or in Python the list',
+    )
     length: Literal["sum", "mean", "first"] = Field(
         "sum",
         description="label words of several pieces: the sum of the log-probabilities of their pieces, the "
@@ -173,9 +185,25 @@ class HfCausalOptions(LayerReaderOptions):
     @field_validator("template", "system")
     @classmethod
     def _with_lines(cls, text: str) -> str:
-        if any("\ud800" <= character <= "\udfff" for character in text):
-            raise ValueError("holds half a character (a lone surrogate)")
-        return text.replace("\\n", "\n")
+        return prompt_text(text)
+
+    @field_validator("messages", mode="before")
+    @classmethod
+    def _from_file(cls, given: Any) -> Any:
+        if not given or not all(isinstance(part, str) for part in given):
+            return given
+        file = given if isinstance(given, str) else "+".join(given)  # as lists of words are split
+        try:
+            return json.loads(Path(file).expanduser().read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise ValueError(f"cannot read a list of messages from '{file}': {error}") from error
+
+    @field_validator("messages")
+    @classmethod
+    def _hold_the_text(cls, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+        if messages and sum(message.content.count("{text}") for message in messages) != 1:
+            raise ValueError("must hold {text} once, in one of the messages")
+        return messages
 
     @field_validator("template")
     @classmethod
@@ -188,7 +216,22 @@ class HfCausalOptions(LayerReaderOptions):
     def _chats(self) -> Self:
         if self.system and not self.chat:
             raise ValueError("system=... is a message of a chat; give chat=true too")
+        if self.messages and (self.chat or self.template != type(self).model_fields["template"].default):
+            raise ValueError("messages=... is the whole prompt; leave out template, chat and system")
         return self
+
+    @property
+    def turns(self) -> tuple[Message, ...]:
+        """The messages of a chat; none where the prompt is a template alone."""
+        if self.messages or not self.chat:
+            return self.messages
+        system = (Message(role="system", content=self.system),) if self.system else ()
+        return (*system, Message(role="user", content=self.template))
+
+    @property
+    def asks(self) -> bool:
+        """Whether the prompt holds the question of a task."""
+        return any("{query}" in text for text in (self.template, *(turn.content for turn in self.turns)))
 
 
 class LayerOptions(Options):

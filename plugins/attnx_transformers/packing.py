@@ -6,7 +6,10 @@ last: one column is one unit, whatever its pieces. A transformer reads them at p
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -102,3 +105,19 @@ def positions_asked(used: Tensor, query: Query) -> Tensor:
         return used / used.sum(1, keepdim=True).clamp_min(1)
     wanted = 1 if query == "first" else used.sum(1, keepdim=True)
     return ((number == wanted) & used).float()
+
+
+def joined(found: Sequence[tuple[Tensor, Any]], used: Tensor) -> Any:
+    """One output of those of some rows each, padded to positions [B, T] where it has some."""
+    name = "logits" if "logits" in found[0][1] else "last_hidden_state"
+    first: Tensor = found[0][1][name]
+    if name == "logits":
+        whole = first.new_zeros(len(used), *first.shape[1:])
+        for rows, output in found:
+            whole = whole.index_copy(0, rows, output[name])
+    else:
+        whole = first.new_zeros(*used.shape, first.shape[-1])
+        for rows, output in found:
+            at = rows[:, None], used[rows].nonzero()[:, 1].view(len(rows), -1)
+            whole = whole.index_put(at, output[name])
+    return SimpleNamespace(**{name: whole})

@@ -1,14 +1,14 @@
 """Many inputs of a decoder that begin alike: what they share is computed once.
 
 A position of a decoder sees only what is before it, so inputs that begin with the same pieces have the same
-states there. Inputs are put into a tree. A pass computes each of its nodes once; a node sees those on its way
-from the root. A tree that is too large for one pass has a trunk, whose states are kept for all its passes.
+states there. Inputs are put into trees, each a row of a pass: a node is computed once, and sees those on its
+way from the root. The trees of a text of many inputs have a trunk, whose states are computed before them.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,9 +21,12 @@ from attnx.plugin import Batch
 from .checkpoints import quiet
 from .language.answers import Answers
 from .network import PROBED, Network
+from .packing import IN_CACHE
 from .stack import alike
 
-NODES = 512  # of one pass: with more, comparing with nodes that are masked takes over
+ROW = 128  # nodes of a row: with more, comparing with nodes that are masked takes over
+SPARE = 4  # a position that is only read takes so much less than one that is computed
+NODES = 512  # a text with more has a trunk: before, another pass takes longer than computing it in each row
 
 Pieces = tuple[int, ...]
 Read = tuple[Pieces, int, int]  # an input, a place in it, and the piece whose logit after it is wanted
@@ -47,19 +50,19 @@ class Trunk:
             piece = following.most_common(1)[0][0]
             inputs = [one for one in inputs if one[len(found) : len(found) + 1] == (piece,)]
             found.append(piece)
-        output = _call(network, found, list(range(len(found))), logits_to_keep=1)
+        output = _call(network, [found], [list(range(len(found)))], logits_to_keep=1)
         layers = tuple((layer.keys, layer.values) for layer in output.past_key_values.layers)
         return cls(tuple(found), layers)
 
-    def cache(self) -> Any:
-        """The states as a transformer takes them."""
+    def cache(self, rows: int) -> Any:
+        """The states as a transformer takes them, for so many rows."""
         if not self.layers:
             return None
         from transformers import DynamicCache
 
         kept = DynamicCache()
         for number, (keys, values) in enumerate(self.layers):
-            kept.update(keys, values, number)
+            kept.update(keys.expand(rows, -1, -1, -1), values.expand(rows, -1, -1, -1), number)
         return kept
 
 
@@ -78,9 +81,18 @@ class Tree:
     def __len__(self) -> int:
         return len(self.pieces)
 
+    def missing(self, one: Pieces, reads: Sequence[Read]) -> int:
+        """How many nodes an input would add."""
+        node = -1 - self._branch(one, reads)
+        for place in range(-1 - node, len(one)):
+            if (node, one[place]) not in self._known:
+                return len(one) - place
+            node = self._known[node, one[place]]
+        return 0
+
     def add(self, one: Pieces, reads: Sequence[Read]) -> None:
         """Take in an input and what is read of it; what is read is computed even if it is on the trunk."""
-        at = min(_shared(one, self.trunk.pieces), *(place for _, place, _ in reads))
+        at = self._branch(one, reads)
         node, path = -1 - at, []
         for place in range(at, len(one)):
             named = node, one[place]
@@ -94,6 +106,15 @@ class Tree:
         self._paths[one] = path
         self.reads += reads
 
+    def _branch(self, one: Pieces, reads: Sequence[Read]) -> int:
+        """Where an input leaves the trunk."""
+        return min(_shared(one, self.trunk.pieces), *(place for _, place, _ in reads))
+
+    @property
+    def nodes_read(self) -> list[int]:
+        """[r] the node that each is read from."""
+        return [self._paths[one][place - len(one)] for one, place, _ in self.reads]
+
     def sees(self) -> Tensor:
         """[N, P + N] the places of the trunk, and the nodes, that each node sees."""
         nodes = torch.eye(len(self), dtype=torch.bool)
@@ -106,24 +127,37 @@ class Tree:
                 trunk[node] = trunk[before]
         return torch.cat([trunk, nodes], 1)
 
-    def logits(self, network: Network, normalised: bool) -> Tensor:
-        """[r] the logits, or log-probabilities, that are read."""
-        device, dtype = network.transformer.device, network.transformer.dtype
-        nodes = [self._paths[one][place - len(one)] for one, place, _ in self.reads]
-        wanted, index = torch.tensor(nodes, device=device).unique(return_inverse=True)
-        sees = self.sees().to(device)
-        hidden = torch.zeros(sees.shape, dtype=dtype, device=device).masked_fill(~sees, -torch.inf)
+
+def _logits(network: Network, trees: Sequence[Tree], normalised: bool) -> Tensor:
+    """[r] the logits, or log-probabilities, that are read of trees with the same trunk, in one pass."""
+    device, dtype = network.transformer.device, network.transformer.dtype
+    trunk, width = trees[0].trunk, max(map(len, trees))
+    sees = torch.zeros(len(trees), width, len(trunk.pieces) + width, dtype=torch.bool)
+    sees[:, :, len(trunk.pieces) :] = torch.eye(width, dtype=torch.bool)  # padding sees itself
+    for row, tree in enumerate(trees):
+        sees[row, : len(tree), : len(trunk.pieces) + len(tree)] = tree.sees()
+    hidden = torch.zeros(sees.shape, dtype=dtype).masked_fill(~sees, -torch.inf)
+    nodes = [(row, node) for row, tree in enumerate(trees) for node in tree.nodes_read]
+    wanted, index = torch.tensor(nodes, device=device).unique(dim=0, return_inverse=True)
+
+    def where_it_is_read(_: Any, states: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        return (states[0][wanted[:, 0], wanted[:, 1]][None], *states[1:])  # [1, w, H]
+
+    head = network.transformer.get_output_embeddings().register_forward_pre_hook(where_it_is_read)
+    try:
         output = _call(
             network,
-            self.pieces,
-            self.places,
-            attention_mask=hidden[None, None],
-            past_key_values=self.trunk.cache(),
-            logits_to_keep=wanted,
+            [[*tree.pieces, *[0] * (width - len(tree))] for tree in trees],
+            [[*tree.places, *[0] * (width - len(tree))] for tree in trees],
+            attention_mask=hidden[:, None].to(device),
+            past_key_values=trunk.cache(len(trees)),
         )
-        logits: Tensor = output.logits[0]  # [w, V]
-        logits = logits.log_softmax(-1) if normalised else logits
-        return logits[index, torch.tensor([piece for *_, piece in self.reads], device=device)]
+    finally:
+        head.remove()
+    logits: Tensor = output.logits[0]  # [w, V]
+    logits = logits.log_softmax(-1) if normalised else logits
+    pieces = [piece for tree in trees for *_, piece in tree.reads]
+    return logits[index, torch.tensor(pieces, device=device)]
 
 
 def logits_of(network: Network, answers: Answers, batches: Sequence[Batch]) -> list[Tensor]:
@@ -135,10 +169,13 @@ def logits_of(network: Network, answers: Answers, batches: Sequence[Batch]) -> l
     for prompt, text in texts.items():
         for read in dict.fromkeys(read for answer in answers.read for read in _reads(prompt, answer)):
             by_text.setdefault(text, {}).setdefault(read[0], []).append(read)
-    trees = _trees(network, list(by_text.values()))
-    found = [(tree.reads, tree.logits(network, normalised=not answers.raw)) for tree in trees]
-    place = {read: number for number, read in enumerate(read for reads, _ in found for read in reads)}
-    flat = torch.cat([values for _, values in found])
+    place: dict[Read, int] = {}
+    values: list[Tensor] = []
+    for trees in _passes(_trees(network, list(by_text.values()))):
+        values.append(_logits(network, trees, normalised=not answers.raw))
+        for read in (read for tree in trees for read in tree.reads):
+            place[read] = len(place)
+    flat = torch.cat(values)
     pieces = [
         flat[torch.tensor([[place[read] for read in _reads(prompt, answer)] for prompt in prompts])]
         for answer in answers.read
@@ -147,34 +184,46 @@ def logits_of(network: Network, answers: Answers, batches: Sequence[Batch]) -> l
 
 
 def _trees(network: Network, texts: Sequence[dict[Pieces, list[Read]]]) -> Iterator[Tree]:
-    """What is computed in one pass each: texts of few inputs together, one of many in several passes."""
-    together = Tree()
+    """The rows of passes: texts of few inputs together, one of many by itself on a trunk."""
+    open_ = Tree()
     for inputs in texts:
-        alone = Tree()
+        whole = Tree()
         for one, reads in inputs.items():
-            alone.add(one, reads)
-        if len(alone) > NODES:
-            yield from _parts(Trunk.of(network, list(inputs)), inputs)
-            continue
-        if together.reads and len(together) + len(alone) > NODES:
-            yield together
-            together = Tree()
-        for one, reads in inputs.items():
-            together.add(one, reads)
-    if together.reads:
-        yield together
+            whole.add(one, reads)
+        if len(whole) > NODES:
+            last = yield from _filled(Tree(Trunk.of(network, list(inputs))), inputs)
+            yield last
+        else:
+            open_ = yield from _filled(open_, inputs)
+    if open_.reads:
+        yield open_
 
 
-def _parts(trunk: Trunk, inputs: dict[Pieces, list[Read]]) -> Iterator[Tree]:
-    """Inputs on one trunk in several trees; neighbours, which share the most, are in the same."""
-    tree = Tree(trunk)
+def _filled(tree: Tree, inputs: dict[Pieces, list[Read]]) -> Generator[Tree, None, Tree]:
+    """Put inputs into trees on the same trunk, neighbours, which share the most, into the same.
+
+    Those that are full are given at once, the last one at the end.
+    """
     for one in sorted(inputs):
-        tree.add(one, inputs[one])
-        if len(tree) >= NODES:
+        if tree.reads and len(tree) + tree.missing(one, inputs[one]) > ROW:
             yield tree
-            tree = Tree(trunk)
-    if tree.reads:
-        yield tree
+            tree = Tree(tree.trunk)
+        tree.add(one, inputs[one])
+    return tree
+
+
+def _passes(trees: Iterable[Tree]) -> Iterator[list[Tree]]:
+    """Trees that are computed at once: on the same trunk, and not more than a processor keeps at hand."""
+    together: list[Tree] = []
+    for tree in trees:
+        width = max(map(len, (*together, tree))) + len(tree.trunk.pieces) // SPARE
+        other = together and together[0].trunk is not tree.trunk
+        if other or (together and width * (len(together) + 1) > IN_CACHE):
+            yield together
+            together = []
+        together.append(tree)
+    if together:
+        yield together
 
 
 def _reads(prompt: Pieces, answer: Pieces) -> list[Read]:
@@ -194,12 +243,12 @@ def _shared(a: Pieces, b: Pieces) -> int:
     return next((at for at, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
 
 
-def _call(network: Network, pieces: Sequence[int], places: Sequence[int], **more: Any) -> Any:
+def _call(network: Network, pieces: list[list[int]], places: list[list[int]], **more: Any) -> Any:
     device = network.transformer.device
-    vectors = network.table(torch.tensor([pieces], device=device))
+    vectors = network.table(torch.tensor(pieces, device=device))
     with quiet(), fast_linear(), torch.no_grad():
         return network._call(
-            vectors, position_ids=torch.tensor([places], device=device), use_cache=True, **more
+            vectors, position_ids=torch.tensor(places, device=device), use_cache=True, **more
         )
 
 
@@ -223,11 +272,15 @@ def can_share(network: Network) -> bool:
     training = network.transformer.training
     network.transformer.eval()
     try:
-        for tree in (*_parts(Trunk.of(network, [trunk, trunk]), inputs), *_trees(network, [inputs])):
-            ours = tree.logits(network, normalised=False)
+        trees = _trees(network, [inputs])
+        on_trunk = Tree(Trunk.of(network, [trunk, trunk]))
+        for one, reads in inputs.items():
+            on_trunk.add(one, reads)
+        for tree in (*trees, on_trunk):
+            ours = _logits(network, [tree, tree], normalised=False)
             whole = [
-                _call(network, one, list(range(len(one))), logits_to_keep=1).logits[0, -1, piece]
-                for one, _, piece in tree.reads
+                _call(network, [list(one)], [list(range(len(one)))], logits_to_keep=1).logits[0, -1, piece]
+                for one, _, piece in tree.reads * 2
             ]
             if not alike(ours, torch.stack(whole)):
                 return False

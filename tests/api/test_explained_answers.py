@@ -129,6 +129,22 @@ def test_a_contrast_of_answers_explains_one_against_the_other(model: str, stock:
     )
     assert not found.answer.generated
     assert found.answer.pieces == ("yes", "no")
+    assert found.answer.against == ("five", None)  # "five" has no second piece
+    assert found.answer.labels == ("yes, not five", "no")
+
+    def first(prompt: str) -> float:
+        a, b = (_probability(stock, prompt, [answer[0]])[0] for answer in (one, other))
+        return float(a / (a + b))
+
+    assert found.answer.probabilities[0] == pytest.approx(first(f"{TEXT} it"), rel=1e-3)
+    by_hand = [first(" ".join([*words[:at], *words[at + 1 :], "it"])) for at in range(4)]
+    np.testing.assert_allclose(
+        found.answer.matrix("loo:normalise=false")[0],
+        first(f"{TEXT} it") - np.array(by_hand),
+        rtol=5e-3,
+        atol=1e-5,
+    )
+    assert "yes, not five" in found.to_html()
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ import pytest
 import typer
 
 from attnx.cli.app import app
+from attnx.cli.error_boundary import answer
 from attnx.cli.global_options import add_global_options
 from attnx.errors import FAULT, AttnxWarning
 
@@ -73,6 +74,20 @@ def test_an_error_is_one_line_and_its_code(
     if code in (5, FAULT):
         assert "Traceback" in cli("--debug", "list")[2]
         assert "Traceback" in cli("list", "--debug")[2]
+
+
+def test_memory_that_ends_while_an_error_is_reported_is_one_line_too(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("attnx.cli.error_boundary._as_attnx_error", fail)
+    monkeypatch.setattr("os._exit", sys.exit)  # this process is needed
+    with pytest.raises(SystemExit) as left:
+        answer(fail)
+    assert left.value.code == 5
+    assert capfd.readouterr().err == "error: Not enough memory.\n"
 
 
 @pytest.mark.parametrize(

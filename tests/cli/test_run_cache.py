@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cases import count_cases
 
 import attnx
 from attnx.results.report import Report
@@ -179,6 +180,7 @@ def test_no_change_of_a_byte_of_the_cache_shows(kept: Kept) -> None:
         changed = bytearray(content)
         changed[chosen.randrange(len(content))] ^= 1 << chosen.randrange(8)
         file.write_bytes(changed)
+        count_cases()
         assert [line.to_dict() for line in run_list.list_runs(runs)] == whole
 
 

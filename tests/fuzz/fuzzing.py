@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cases import count_cases
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from hypothesis.database import DirectoryBasedExampleDatabase
@@ -67,7 +68,7 @@ def fuzzed(
             except Over:
                 pass
             finally:
-                print(f"cases tried: {state['cases']}")
+                count_cases(state["cases"])
 
         test_for_a_while.__name__ = test.__name__
         test_for_a_while.__doc__ = test.__doc__

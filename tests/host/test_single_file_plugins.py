@@ -105,6 +105,15 @@ def test_a_file_keeps_the_laws(file: Path, cli: Cli) -> None:
     assert "declarations         ok" in out
 
 
+def test_a_copy_of_a_file_that_was_edited_since_is_read_itself(file: Path, tmp_path: Path, cli: Cli) -> None:
+    assert cli("info", "top-part", "--plugin", str(file))[0] == 0
+    copy = tmp_path / file.name
+    copy.write_text(METRIC)
+    file.write_text(METRIC.replace("Share of", "Part of"))
+    code, out, _ = cli("check", "top_part", "--plugin", str(copy))
+    assert code == 0, out
+
+
 def test_classes_are_read_without_importing_the_file(file: Path) -> None:
     file.write_text(f"{METRIC}\nraise RuntimeError('imported')\n")
     attnx.components.use(file)

@@ -119,7 +119,13 @@ def test_a_wrong_result_is_one_line(returned: Any, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "message"), [("great", "give a list of texts"), ([[]], "empty"), ([[3]], "not made of words")]
+    ("asked", "message"),
+    [
+        ("great", "give a list of texts"),
+        ([[]], "empty"),
+        ([[3]], "not made of words"),
+        ([3], "not made of words"),
+    ],
 )
 def test_a_wrong_question_to_the_model_is_one_line_with_the_name_of_the_function(
     asked: Any, message: str

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from attnx.host.catalog import Catalog
 from attnx.plugin import DataError, Example, Source, TaskData
@@ -161,6 +163,28 @@ def test_generated_answers_follow_from_the_story_and_from_its_supporting_sentenc
             rest = [words for n, words in enumerate(supporting) if n != left_out]
             assert answer(rest, example.query) != right
     assert set(Counter(e.label for e in data.train).values()) == {20}
+
+
+@pytest.mark.parametrize("ask", ["question", "name"])
+def test_everybody_is_in_a_place_of_their_own_where_nobody_moves(ask: Any) -> None:
+    options = GeneratedOptions(each_once=True, ask=ask, train=60, dev=6, test=6)
+    data = GeneratedStories(options).load(Source())
+    for example in data.train:
+        story = sentences(example)
+        people, places = [words[0] for words, _ in story], [words[-1] for words, _ in story]
+        assert len(story) in (4, 5)
+        assert len(set(people)) == len(set(places)) == len(story)
+        assert example.query is not None
+        assert example.query[:-1] == (("where", "is") if ask == "question" else ())
+        ((words, _),) = [one for one in story if one[1]]
+        assert words == (example.query[-1], "is", "in", "the", data.label_names[example.label])
+    assert set(Counter(e.label for e in data.train).values()) == {10}
+
+
+@pytest.mark.parametrize("options", [{"each_once": True}, {"ask": "name"}])
+def test_a_person_is_asked_for_only_where_questions_are_about_people(options: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError, match="asks where a person is: facts=1, not facts=2"):
+        GeneratedOptions(facts=2, **options)
 
 
 def test_another_seed_gives_other_stories_and_the_same_seed_the_same() -> None:

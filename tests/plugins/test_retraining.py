@@ -55,7 +55,8 @@ def test_all_studies_of_the_bundle_are_tested(catalog: Catalog) -> None:
 @pytest.mark.usefixtures("_own_home")
 @pytest.mark.parametrize("name", STUDIES)
 def test_second_run_trains_nothing_and_finds_the_same(catalog: Catalog, name: str) -> None:
-    asked = spec(SHORT, seeds=(0, 1), training={"epochs": 1, "learning_rate": 0.01})
+    seeds = (0, 1) if name == "seed-variance" else (0,)
+    asked = spec(SHORT, seeds=seeds, training={"epochs": 1, "learning_rate": 0.01})
     first = carry_out(catalog, STUDIES[name], asked)
     second = carry_out(catalog, STUDIES[name], asked, trainer=never)
     assert first.findings == second.findings

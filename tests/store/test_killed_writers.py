@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import torch
+from cases import count_cases
 from kills import BOTH, Deaths, killings
 from loopback import serving, tarball, whole
 
@@ -68,7 +69,7 @@ def holds(deed: Deed, root: Path, least: int, deaths: Deaths) -> None:
         shutil.copytree(start, root)
     assert number >= least
     assert unchanged > 0
-    print(f"killed at {number} changes")
+    count_cases(number)
 
 
 @each_way
@@ -301,5 +302,5 @@ def test_whole_commands(home: Path, command: str) -> None:
         assert not left, number
         shutil.rmtree(home)
         home.mkdir()
-    print(f"{command}: killed at {number} changes")
+    count_cases(number)
     assert number >= 5  # of a sweep's driver; its workers' are counted by what they bring

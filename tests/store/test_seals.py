@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cases import count_cases
 
 import attnx
 from attnx.errors import AttnxWarning
@@ -78,6 +79,7 @@ def test_no_byte_of_a_report_can_change_in_silence(tmp_path: Path) -> None:
         change_byte(folder / "report.json", position)
         assert read_report(folder) is None
         change_byte(folder / "report.json", position)
+        count_cases()
     assert read_report(folder) is not None
 
 
@@ -100,6 +102,7 @@ def test_a_study_that_was_edited_is_named_and_not_shown(home: Path, cli: Any) ->
         change_byte(file, position)
         assert read_study(folder) is None
         change_byte(file, position)
+        count_cases()
     assert read_study(folder) is not None
     fields = json.loads(whole)
     fields["findings"][0]["mean"] = 0.5

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cases import count_cases
 from kills import deaths
 from loopback import serving, tarball, whole
 from planted_texts import WORDS, texts
@@ -76,6 +77,7 @@ def holds(write: Callable[[Any], Path], old: Result, new: Result, root: Path) ->
         assert contents(folder) in (before, after), number
         write(old)
         assert not list(root.rglob(f"{HIDDEN}*")), number
+    count_cases(number)
     return number
 
 
@@ -102,6 +104,7 @@ def damages(folder: Path) -> Iterator[str]:
                 file.mkdir()
             else:
                 file.write_bytes(changed)
+            count_cases()
             yield f"{file.name}: {'a folder' if changed is None else len(changed)}"
     shutil.rmtree(folder)
     yield "no folder"
@@ -155,6 +158,7 @@ def test_fetched_data_is_whole_or_absent_wherever_the_fetching_is_killed(
             shutil.rmtree(root)
             root.mkdir()
         assert number >= 8
+        count_cases(number)
 
 
 def whole_folder_damaged(folder: Path) -> Iterator[str]:

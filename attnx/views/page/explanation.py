@@ -91,7 +91,7 @@ def _answer_rows(
                         ColouredUnit(*one) for one in zip(explanation.units, row, shares(row), strict=True)
                     ),
                 )
-                for piece, p, row in zip(answer.pieces, answer.probabilities, rows, strict=True)
+                for piece, p, row in zip(answer.labels, answer.probabilities, rows, strict=True)
             ],
         )
         for method, rows in answer.scores.items()

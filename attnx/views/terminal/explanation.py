@@ -70,7 +70,7 @@ def _print_answer(explanation: Explanation, answer: Answer, console: Console) ->
     for method, rows in answer.scores.items():
         console.print()
         shown = []
-        for piece, p, scores in zip(answer.pieces, answer.probabilities, rows, strict=True):
+        for piece, p, scores in zip(answer.labels, answer.probabilities, rows, strict=True):
             order = sorted(range(len(scores)), key=lambda at: -abs(scores[at] or 0.0))[:MOST_UNITS]
             top = ", ".join(f"{explanation.units[at]} ({format_number(scores[at])})" for at in order)
             shown.append([repr(piece), format_number(p), top])

@@ -33,6 +33,12 @@ def require_gguf(name: str) -> None:
         )
 
 
+def require_accelerate(device_map: str) -> None:
+    """Refuse to spread layers over devices where the package that does it is not installed."""
+    if importlib.util.find_spec("accelerate") is None:
+        raise UsageError(f"device_map={device_map} needs accelerate: pip install 'attnx[language]'")
+
+
 def check_header(file: Path) -> None:
     """Refuse a file whose header is cut off, or asks for more than its weights can be.
 

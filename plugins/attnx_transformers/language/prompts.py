@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from attnx.plugin import DataError, UsageError
+
+from ..options import HfCausalOptions
+from .messages import Message
 
 TEXT, QUERY = "{text}", "{query}"  # in a template
 MARK = "\ue000"  # stands for the text while a chat template is written; no text holds this character
@@ -48,13 +52,12 @@ class TemplatePrompt:
 
 
 class ChatPrompt:
-    """A message of the user, and one of the system before it, as the model's chat template writes them."""
+    """Messages as the model's chat template writes them, with {text} in one of them."""
 
     marks = False
 
-    def __init__(self, tokenizer: Any, template: str, system: str) -> None:
-        self.tokenizer, self.system = tokenizer, system
-        self.message = TemplatePrompt(template)
+    def __init__(self, tokenizer: Any, turns: Sequence[Message]) -> None:
+        self.tokenizer, self.turns = tokenizer, turns
         self._around: dict[str, tuple[str, str]] = {}  # by question
 
     def whole(self, text: str, query: str) -> tuple[str, int]:
@@ -86,11 +89,16 @@ class ChatPrompt:
         return self._around[query]
 
     def _written(self, text: str, query: str) -> str:
-        system = [{"role": "system", "content": self.system}] if self.system else []
-        user = {"role": "user", "content": self.message.whole(text, query)[0]}
+        written = [
+            {"role": turn.role, "content": TemplatePrompt(turn.content).whole(text, query)[0]}
+            if TEXT in turn.content
+            else {"role": turn.role, "content": turn.content.replace(QUERY, query)}
+            for turn in self.turns
+        ]
+        begun = self.turns[-1].role == "assistant"  # the model goes on with the answer
         try:
             found: str = self.tokenizer.apply_chat_template(
-                [*system, user], tokenize=False, add_generation_prompt=True
+                written, tokenize=False, add_generation_prompt=not begun, continue_final_message=begun
             )
         except Exception as error:  # a program of the model's makers, which may raise anything
             reason = " ".join(str(error).split())[:200] or type(error).__name__
@@ -98,13 +106,14 @@ class ChatPrompt:
         return found
 
 
-def make_prompt(tokenizer: Any, options: Any) -> Prompt:
+def make_prompt(tokenizer: Any, options: HfCausalOptions) -> Prompt:
     """The prompt that the options of a language model describe."""
-    if not options.chat:
+    if not options.turns:
         return TemplatePrompt(options.template)
     if not getattr(tokenizer, "chat_template", None):
+        asked = "messages" if options.messages else "chat=true"
         raise UsageError(
-            f"checkpoint={options.checkpoint} has no chat template; leave out chat=true, and write the "
+            f"checkpoint={options.checkpoint} has no chat template; leave out {asked}, and write the "
             "prompt with template=..."
         )
-    return ChatPrompt(tokenizer, options.template, options.system)
+    return ChatPrompt(tokenizer, options.turns)

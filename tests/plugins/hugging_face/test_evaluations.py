@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tiny_checkpoints import save
+from tiny_checkpoints import SENTENCES, data, save
 
 import attnx
 from attnx.plugin import UsageError
 from attnx.store.home import home
+from attnx_transformers.classifier import HfClassifier
+from attnx_transformers.options import HfClassifierOptions
 
 INTERVENTIONS = ("permutation", "delta-js", "flip-fraction", "decision-flip")
 EVERYTHING = (
@@ -185,3 +187,16 @@ def test_transformers_is_not_imported_to_answer(arguments: list[str]) -> None:
         [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True, timeout=1200
     )
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_trained_instance_is_measured_as_its_checkpoint_is(saved: Any, tmp_path: Path) -> None:
+    rows = [f"{text},{label}" for text, label in zip(SENTENCES * 2, ("no", "yes") * 6, strict=True)]
+    (tmp_path / "a.csv").write_text("\n".join(["text,label", *rows]) + "\n")
+    task = f"csv:test={tmp_path / 'a.csv'}"
+    options = HfClassifierOptions(checkpoint=str(saved("classifier")))
+    made = HfClassifier(data(), options)
+    quiet: Any = {"metrics": "none", "progress": False}
+    by_name = attnx.evaluate(
+        task, f"hf-classifier:checkpoint={saved('classifier')}", training={"epochs": 0}, **quiet
+    )
+    assert attnx.evaluate(task, made, **quiet).quality[0].accuracy == by_name.quality[0].accuracy

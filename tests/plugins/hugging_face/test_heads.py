@@ -60,7 +60,7 @@ def test_the_best_heads_of_dev_are_reported_on_test(saved: Any, tmp_path: Path) 
     task = f"csv:train={file},dev={file},test={file}"
     model, nothing = f"hf-causal:checkpoint={saved('llama')}", {"epochs": 0}
     report = attnx.study("heads:texts=12,top=2", task=task, model=model, training=nothing, progress=False)
-    share = {row.setting: row for row in report.findings if row.measure == "share"}
+    share = {row.setting: row for row in report.findings if row.measure == "share of the fall"}
     heads = [
         name.removesuffix(", dev") for name in share if name.startswith("layer") and name.endswith("dev")
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 import torch
+from pydantic import ValidationError
 from raw_checkpoints import byte_level
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
 
@@ -351,3 +353,63 @@ def test_a_gguf_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     (tmp_path / "model.gguf").write_bytes(b"")
     with pytest.raises(DataError, match=r"no such file.*model\.gguf"):
         Checkpoint.find(CheckpointOptions(checkpoint=str(tmp_path / "modle.gguf")), Source())
+
+
+MESSAGES = [
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": "a bold film"},
+    {"role": "assistant", "content": "It is good."},
+    {"role": "user", "content": "Judge this: {text}"},
+]
+
+
+def test_a_chat_of_several_messages_has_the_ids_of_the_models_own_template(tmp_path: Path) -> None:
+    folder = _save("llama", tmp_path / "chat")
+    cut = AutoTokenizer.from_pretrained(folder)
+    file = tmp_path / "chat.json"
+    file.write_text(json.dumps(MESSAGES))
+    begun = [*MESSAGES, {"role": "assistant", "content": "It is"}]
+    for given, messages in ((str(file), MESSAGES), (MESSAGES, MESSAGES), (begun, begun)):
+        model = _model(folder, messages=given)
+        batch = model.encode(_task().test)
+        for row, example in enumerate(_task().test):
+            said = [
+                one | {"content": one["content"].replace("{text}", example.text or "")} for one in messages
+            ]
+            own = cut.apply_chat_template(
+                said, add_generation_prompt=messages is MESSAGES, continue_final_message=messages is begun,
+                return_dict=True,
+            )["input_ids"]  # fmt: skip
+            ids = batch.inputs[row, :, :-1]
+            assert ids[ids >= 0].tolist() == own
+            assert int(batch.mask[row].sum()) == len(example.units)  # no word of another message
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"messages": MESSAGES[:3]}, r"must hold \{text\} once"),
+        ({"messages": MESSAGES, "chat": True}, "is the whole prompt; leave out template, chat and system"),
+        ({"messages": "nowhere.json"}, "cannot read a list of messages from 'nowhere.json'"),
+        ({"messages": [{"role": "teacher", "content": "{text}"}]}, "'system', 'user' or 'assistant'"),
+    ],
+)
+def test_messages_that_make_no_prompt_are_refused(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValidationError, match=said):
+        HfCausalOptions(checkpoint="somewhere", **options)
+
+
+@pytest.mark.parametrize("where", ["auto", "cpu"])
+def test_layers_that_are_placed_by_accelerate_give_the_same(
+    of_family: Callable[[str], Path], where: str
+) -> None:
+    folder, test = of_family("llama"), _task().test
+    torch.testing.assert_close(_logits(_model(folder, device_map=where), test), _logits(_model(folder), test))
+
+
+def test_layers_on_several_devices_stay_where_they_are(of_family: Callable[[str], Path]) -> None:
+    model = _model(of_family("llama"))
+    model.network.transformer.hf_device_map = {"model": 0, "lm_head": 1}
+    assert model.double().network.transformer.dtype == torch.float32
+    model.network.transformer.hf_device_map = {"": "cpu"}
+    assert model.double().network.transformer.dtype == torch.float64

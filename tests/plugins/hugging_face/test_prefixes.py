@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from tiny_checkpoints import SENTENCES, data, save
+from tiny_checkpoints import SENTENCES, data
 from torch import Tensor
 
 from attnx.formulas import Randomness, logits_of_kept
@@ -21,7 +22,15 @@ from attnx_transformers import prefixes
 from attnx_transformers.causal import HfCausal
 from attnx_transformers.options import HfCausalOptions
 
+Saved = Callable[[str], Path]
 TEMPLATES = ("{text} it is", "it is {text}", "is {text} a")  # the last word removed, or the first, or neither
+SIZES = (
+    (4, 3),
+    (4, 20),
+    (30, 20),
+    (512, 3),
+    (512, 128),
+)  # a trunk for every text, some, none; short rows or long
 ANSWERS: dict[str, dict[str, Any]] = {
     "one piece": {},
     "several pieces": {"labels": ("it is", "a")},
@@ -30,9 +39,9 @@ ANSWERS: dict[str, dict[str, Any]] = {
 }
 
 
-def decoder(folder: Path, kind: str, template: str = "{text} it is", **settings: Any) -> HfCausal:
-    path = save(kind, folder / kind)
-    return HfCausal(data(), HfCausalOptions(checkpoint=str(path), template=template, **settings)).eval()
+def decoder(saved: Saved, kind: str, template: str = "{text} it is", **settings: Any) -> HfCausal:
+    options = HfCausalOptions(checkpoint=str(saved(kind)), template=template, **settings)
+    return HfCausal(data(), options).eval()
 
 
 def parts(batch: Batch) -> tuple[Tensor, Tensor]:
@@ -57,26 +66,31 @@ def one_by_one(model: HfCausal, batch: Batch, rows: Tensor, kept: Tensor) -> Ten
     return torch.cat(found)
 
 
-@pytest.mark.parametrize("nodes", [4, 30, 512])  # a trunk for every text, for some, for none
 @pytest.mark.parametrize("template", TEMPLATES)
 @pytest.mark.parametrize("kind", ["language-model", "llama"])
 def test_any_parts_of_texts_give_what_each_gives_by_itself(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, template: str, nodes: int
+    saved: Saved, monkeypatch: pytest.MonkeyPatch, kind: str, template: str
 ) -> None:
-    monkeypatch.setattr(prefixes, "NODES", nodes)
-    model = decoder(tmp_path, kind, template)
+    model = decoder(saved, kind, template)
     assert "fast-logits" in model.provides
     batch = model.encode(data(*SENTENCES, *SENTENCES[:1]).test)  # two texts are the same
     with torch.no_grad():
-        ours, theirs = logits_of_kept(model, batch, *parts(batch)), one_by_one(model, batch, *parts(batch))
-    torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
+        theirs = one_by_one(model, batch, *parts(batch))
+        for nodes, row in SIZES:
+            monkeypatch.setattr(prefixes, "NODES", nodes)
+            monkeypatch.setattr(prefixes, "ROW", row)
+            monkeypatch.setattr(prefixes, "IN_CACHE", 8 * row)
+            ours = logits_of_kept(model, batch, *parts(batch))
+            torch.testing.assert_close(
+                ours, theirs, rtol=1e-4, atol=1e-4, msg=f"{nodes} nodes, {row} in a row"
+            )
     assert float(theirs.std(0).min()) > 0.1  # parts differ, so a mix-up would show
 
 
 @pytest.mark.parametrize("answers", ANSWERS)
-def test_answers_of_any_kind_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answers: str) -> None:
+def test_answers_of_any_kind_are_read(saved: Saved, monkeypatch: pytest.MonkeyPatch, answers: str) -> None:
     monkeypatch.setattr(prefixes, "NODES", 10)
-    model = decoder(tmp_path, "llama", **ANSWERS[answers])
+    model = decoder(saved, "llama", **ANSWERS[answers])
     batch = model.encode(data().test)
     with torch.no_grad():
         for asked in (model, model.answering([(5, 6, 7)]), model.answering([(5,), (6, 7)], after=(8,))):
@@ -85,16 +99,18 @@ def test_answers_of_any_kind_are_read(tmp_path: Path, monkeypatch: pytest.Monkey
             torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
 
 
-def test_every_node_is_computed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = decoder(tmp_path, "llama")
+def test_every_node_is_computed_once(saved: Saved, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = decoder(saved, "llama")
     seen: list[int] = []
     call = prefixes._call
 
     def counted(network: Any, pieces: Any, *args: Any, **more: Any) -> Any:
-        seen.append(len(pieces))
+        seen.append(sum(map(len, pieces)))
         return call(network, pieces, *args, **more)
 
     monkeypatch.setattr(prefixes, "_call", counted)
+    monkeypatch.setattr(prefixes, "ROW", 10**6)
+    monkeypatch.setattr(prefixes, "NODES", 10**6)
     batch = model.encode(data().test)
     rows, kept = parts(batch)
     with torch.no_grad():
@@ -109,9 +125,9 @@ def test_every_node_is_computed_once(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_replaced_words_and_contrasts_take_the_same_way(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    saved: Saved, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model = decoder(tmp_path, "language-model")
+    model = decoder(saved, "language-model")
     texts = data().test
     with torch.no_grad():
         trace = trace_of(model, model.encode(texts))
@@ -133,7 +149,7 @@ def test_replaced_words_and_contrasts_take_the_same_way(
 
 @pytest.mark.parametrize("fault", ["another result", "an error"])
 def test_a_decoder_that_cannot_share_states_computes_whole_texts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str
+    saved: Saved, monkeypatch: pytest.MonkeyPatch, fault: str
 ) -> None:
     def broken(tree: prefixes.Tree) -> Tensor:
         if fault == "an error":
@@ -141,13 +157,13 @@ def test_a_decoder_that_cannot_share_states_computes_whole_texts(
         return torch.ones(len(tree), len(tree.trunk.pieces) + len(tree), dtype=torch.bool).tril()
 
     monkeypatch.setattr(prefixes.Tree, "sees", broken)
-    assert "fast-logits" not in decoder(tmp_path, "llama").provides
+    assert "fast-logits" not in decoder(saved, "llama").provides
 
 
 def test_layers_that_see_less_than_a_text_share_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    saved: Saved, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model = decoder(tmp_path, "llama")
+    model = decoder(saved, "llama")
     config = model.network.transformer.config
     monkeypatch.setattr(config, "sliding_window", 16, raising=False)
     assert not prefixes.can_share(model.network)
