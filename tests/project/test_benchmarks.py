@@ -106,7 +106,7 @@ def test_what_takes_long_is_repeated_less_often(monkeypatch: pytest.MonkeyPatch)
         return calls
 
     assert takes(1.0) == 5
-    assert takes(8.0) == 2
+    assert takes(10.0) == 3
     assert takes(100.0) == 1
 
 
