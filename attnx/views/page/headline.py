@@ -158,7 +158,8 @@ def of_study(report: StudyReport, summary: str) -> Headline:
 
 def of_explanation(explanation: Explanation) -> Headline:
     """Why the model predicts what it does, by the word whose removal changes most."""
-    question = f"Why does the model {'answer' if explanation.answer else 'predict'} {explanation.predicted}?"
+    said = f"answer “{explanation.predicted}”" if explanation.answer else f"predict {explanation.predicted}"
+    question = f"Why does the model {said}?"
     p = explanation.probabilities[explanation.predicted]
     about_it = explanation.target == explanation.predicted and not explanation.versus
     changes = {out: out.change for out in explanation.left_out if out.change is not None}
