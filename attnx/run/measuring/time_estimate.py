@@ -23,6 +23,7 @@ LONG_TEXT: Final = 5_000  # units: leave-one-out costs the square of that
 LONG: Final = 60.0  # seconds of one seed
 ENOUGH: Final = 50_000  # units through a model: fewer take no minute anywhere, and need no trial
 TRIAL: Final = 2.0  # seconds of measuring to judge by
+SLOW: Final = 10.0  # seconds of a first measurement, next to which loading libraries is little
 SHARE: Final = 10  # of the examples, a tenth at most is measured for an estimate
 
 
@@ -56,7 +57,7 @@ def announce_duration(
         return
     each = f" for each of {seeds} seeds" if seeds > 1 else ""
     progress.say(
-        f"measuring takes about {duration(max(1.0, seconds))} here{each}, for up to {sent / 1e6:.0f} million "
+        f"measuring takes about {duration(max(1.0, seconds))} here{each}, for up to {_in_words(sent)} "
         f"units through the model; the longest example has {longest} units (see --sample)"
     )
 
@@ -72,8 +73,8 @@ def _tried(
 ) -> float:
     """Seconds of measuring these rows, from how long some of them take that cost what most do.
 
-    One is measured for the first time, which loads libraries, then once more, then twice as many and so on
-    until they take long enough to judge by.
+    One is measured for the first time, which loads libraries, then once more unless that was slow, then
+    twice as many and so on until they take long enough to judge by.
     """
     order = rows[units[rows].argsort(kind="stable")]
 
@@ -91,13 +92,18 @@ def _tried(
         return time.perf_counter() - started
 
     with progress.stage("estimating how long measuring takes", 1) as step:
-        seconds_of(1)
         count, seconds = 1, seconds_of(1)
+        if seconds < SLOW:
+            seconds = seconds_of(1)
         while seconds < TRIAL and 2 * count * SHARE <= len(order):
             count *= 2
             seconds = seconds_of(count)
         step()
     return float(seconds / units[middle(count)].sum() * units[rows].sum())
+
+
+def _in_words(count: float) -> str:
+    return f"{count / 1e6:.0f} million" if count >= 1e6 else f"{count / 1e3:.0f} thousand"
 
 
 def _nothing(done: int = 1, note: str = "", share: float = 0.0) -> None:
