@@ -62,12 +62,12 @@ def read_measures(target: str) -> tuple[tuple[str, str, tuple[float, float]], ..
     calls = found.node.elts if found and isinstance(found.node, ast.Tuple) else []
     measures = []
     for call in calls:
-        if not isinstance(call, ast.Call) or len(call.args) < 3:
-            return ()
-        values = [_number_or_text(argument) for argument in call.args[:3]]
-        if None in values:
-            return ()
-        measures.append(tuple(values))
+        arguments = call.args if isinstance(call, ast.Call) else []
+        match [_number_or_text(argument) for argument in arguments[:3]]:
+            case [str() as name, str() as direction, (int() | float() as low, int() | float() as high)]:
+                measures.append((name, direction, (low, high)))
+            case _:
+                return ()
     return tuple(measures)
 
 

@@ -155,6 +155,21 @@ def test_a_declaration_of_another_type_is_refused(value: str, install: Install) 
             _ = found.needs
 
 
+@pytest.mark.parametrize(
+    ("measure", "shown"),
+    [
+        ('"a", "none", (0, 1.5)', (("a", "none", (0, 1.5)),)),
+        ('"a", "other", "none", (0, 1)', ()),
+        ('"a", "none", (0, "1")', ()),
+        ('"a", "none", 1', ()),
+        ('1, "none", (0, 1)', ()),
+    ],
+)
+def test_only_measures_of_the_right_types_are_shown(measure: str, shown: object, install: Install) -> None:
+    install("own", "", it=f"class It:\n    measures = (Measure({measure}),)\n")
+    assert component("own_plugin.it:It").measures() == shown
+
+
 def test_a_class_that_is_made_and_not_written_is_imported(install: Install) -> None:
     install("own", "", it="It = type('It', (), {'needs': ('made',)})\n")
     assert component("own_plugin.it:It").needs == ("made",)
