@@ -6,11 +6,11 @@ peer    one gigabyte, which is the aim
 
 from __future__ import annotations
 
-import resource
 import subprocess
 import sys
 
 from .minilm import checkpoint, our_classifier, report
+from .peak_memory import peak_so_far
 from .peers import random_texts
 from .timing import Row
 
@@ -34,16 +34,7 @@ def _peak(sentences: int) -> float:
     """Megabytes of this process so far, after a report on so many sentences."""
     with checkpoint() as (folder, _):
         report(our_classifier(folder), random_texts(sentences, 15, 25))
-    return _kilobytes() * 1024 / 1e6
-
-
-def _kilobytes() -> int:
-    """The peak; what the system says of a process may be that of the one that started it."""
-    try:
-        with open("/proc/self/status", encoding="utf-8") as file:
-            return next(int(line.split()[1]) for line in file if line.startswith("VmHWM"))
-    except OSError:  # not Linux
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak_so_far()
 
 
 if __name__ == "__main__":

@@ -18,12 +18,12 @@ def peak(run: Callable[[], T]) -> tuple[float, T]:
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)  # what was freed would be used again, and not be counted
     RESET.write_text("5", encoding="ascii")  # the peak is what there is now
-    before = _peak_so_far()
+    before = peak_so_far()
     result = run()
-    return (_peak_so_far() - before) / 1e3, result
+    return peak_so_far() - before, result
 
 
-def _peak_so_far() -> int:
-    """Kilobytes."""
+def peak_so_far() -> float:
+    """MB of this process; what `resource` says may be the peak of the process that started it."""
     lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) * 1024 / 1e6
