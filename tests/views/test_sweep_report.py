@@ -190,3 +190,11 @@ def test_the_table_has_a_line_for_every_row():
     assert frame["projection"].tolist() == ["softmax", "hard"]
     assert frame["kendall tau with loo"].tolist() == [0.5, 0.25]
     assert frame["kendall tau with loo, high"].tolist() == [0.6, 0.35]
+
+
+def test_a_cell_without_a_verdict_names_the_run_that_says_why(capsys):
+    silent = row("hard").model_copy(update={"faithfulness": None, "run": "ab12"})
+    print_sweep(sweep(row(), silent), screen())
+    assert "no verdict on hard: 'attnx runs show ab12' says why" in capsys.readouterr().out
+    print_sweep(sweep(silent), screen())  # nothing was judged
+    assert "no verdict" not in capsys.readouterr().out

@@ -30,10 +30,20 @@ def print_sweep(report: SweepReport, console: Console | None = None) -> None:
     numbers = ["accuracy", "share", "faithful", *shown]
     console.print(Text(_header(report)))
     print_table(console, names, numbers, [_cells(report, row, shown) for row in report.ranked])
+    for row in _without_verdict(report):
+        said = f"no verdict on {report.apart(row)}: 'attnx runs show {row.run}' says why"
+        console.print(Text(printable(said)))
     for line in _differences(report):
         console.print(Text(printable(line)))
     for undone in report.failed:
         console.print(Text(printable(f"failed: {undone.cell}: {undone.reason}"), style="red"))
+
+
+def _without_verdict(report: SweepReport) -> list[SweepRow]:
+    """One row of each cell without a verdict, if others have one."""
+    lacking = {row.run: row for row in report.rows if row.faithfulness is None}
+    judged = {row.run for row in report.rows if row.faithfulness is not None}
+    return [row for run, row in lacking.items() if judged and run not in judged]
 
 
 def _differences(report: SweepReport) -> Iterator[str]:
