@@ -94,6 +94,11 @@ class Cifar10Options(Options):
     dev: int | None = Field(None, ge=1, description="mosaics for model selection")
     test: int | None = Field(None, ge=1, description="test mosaics")
     pixels: Side | None = Field(None, description="side of a segment: 4, 8, 16 or 32")
+    photographs: Literal["own", "shared"] = Field(
+        "own",
+        description="own: train, dev and test mosaics are made of different photographs; "
+        "shared: of the same 50000, as in the paper",
+    )
     seed: int = Field(0, ge=0, description="seed of the data; the seeds of a run are for training")
 
     @property

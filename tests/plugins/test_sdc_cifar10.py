@@ -80,6 +80,23 @@ def test_no_image_serves_two_splits_and_units_are_named_by_class(tmp_path, halve
     assert data.label_names == ("airplane", "automobile", "bird")
 
 
+def test_shared_photographs_are_those_of_the_training_half_in_every_split(tmp_path, halves):
+    write_arrays(tmp_path, halves)
+    data = load(tmp_path, SMALL.model_copy(update={"photographs": "shared"}))
+    images, labels = halves["train"]
+    assert np.array_equal(data.features.reshape(-1, 3, 8, 8), shrink(images, 8))
+    rows = {
+        split: {row for e in getattr(data, split) for row in e.rows} for split in ("train", "dev", "test")
+    }
+    assert rows["test"] & rows["train"]
+    assert rows["dev"] & rows["train"]
+    assert {e.rows for e in data.test}.isdisjoint({e.rows for e in data.train})  # other mosaics all the same
+    for example in data.test:
+        position = example.rationale.index(True)
+        assert labels[example.rows[position]] == example.label
+        assert all(labels[row] > 2 for j, row in enumerate(example.rows) if j != position)
+
+
 def test_images_stay_bytes_until_a_model_looks_at_them(tmp_path, halves):
     write_arrays(tmp_path, halves)
     data = load(tmp_path)
