@@ -117,7 +117,7 @@ def point_bases(points: Array, classes: Array, names: Sequence[str], seed: int) 
 
 
 def pooled_bases(points: Array, classes: Array, names: Sequence[str], split: Array | None) -> Bases:
-    """Return base distributions given by points, each used only for the split in `split` [N]; None: for all."""
+    """Return base distributions given by points, each for the split in `split` [N]; None: for all."""
     pools = {
         (name, of): np.flatnonzero((classes == of) & (True if split is None else split == name))
         for name in SPLITS

@@ -291,6 +291,22 @@ def question(verdict: Verdict, unit: UnitName = "word") -> str:
     return QUESTIONS[verdict.heading].format(explanation=verdict.explanation, units=f"{unit}s")
 
 
+def answered(verdicts: Sequence[Verdict], unit: UnitName) -> list[tuple[str, Verdict]]:
+    """Every question with its verdict; one that was tested for no explanation is asked once, at the end."""
+    untested: dict[str, list[Verdict]] = {}
+    for v in verdicts:
+        if v.heading == "interpretability" and grade_in_words(v) == NOT_TESTED:
+            untested.setdefault(v.sentence, []).append(v)
+    alike = [v for same in untested.values() if len(same) > 1 for v in same]
+    asked = [(question(v, unit), v) for v in verdicts if v not in alike]
+    for first, *others in untested.values():
+        if others:
+            asked.append(
+                (QUESTIONS[first.heading].format(explanation="any of them", units=f"{unit}s"), first)
+            )
+    return asked
+
+
 def grade_in_words(verdict: Verdict) -> str:
     """The answer in one or a few words."""
     if not verdict.judged:
