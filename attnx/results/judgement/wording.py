@@ -12,7 +12,6 @@ from .records import (
     Clause,
     ClauseKind,
     Grade,
-    Heading,
     Ranked,
     RemovalShare,
     UnitName,
@@ -49,11 +48,6 @@ SETTING_WORDS: Final[dict[str, str]] = {
     "last draws": "with some of the replacements",
 }
 
-# The question that a heading answers.
-QUESTIONS: Final[dict[Heading, str]] = {
-    "faithfulness": "How faithful is {explanation}?",
-    "interpretability": "Does {explanation} point at the marked {units}?",
-}
 NOT_TESTED: Final = "not tested"
 USEFUL: Final = ("weak", "partial", "good", "strong")
 
@@ -284,27 +278,6 @@ def _rounded(count: int) -> str:
     """A number of texts to two digits."""
     digits = max(0, len(str(count)) - 2)
     return str(-(-count // 10**digits) * 10**digits)
-
-
-def question(verdict: Verdict, unit: UnitName = "word") -> str:
-    """The question that a heading answers about an explanation."""
-    return QUESTIONS[verdict.heading].format(explanation=verdict.explanation, units=f"{unit}s")
-
-
-def answered(verdicts: Sequence[Verdict], unit: UnitName) -> list[tuple[str, Verdict]]:
-    """Every question with its verdict; one that was tested for no explanation is asked once, at the end."""
-    untested: dict[str, list[Verdict]] = {}
-    for v in verdicts:
-        if v.heading == "interpretability" and grade_in_words(v) == NOT_TESTED:
-            untested.setdefault(v.sentence, []).append(v)
-    alike = [v for same in untested.values() if len(same) > 1 for v in same]
-    asked = [(question(v, unit), v) for v in verdicts if v not in alike]
-    for first, *others in untested.values():
-        if others:
-            asked.append(
-                (QUESTIONS[first.heading].format(explanation="any of them", units=f"{unit}s"), first)
-            )
-    return asked
 
 
 def grade_in_words(verdict: Verdict) -> str:

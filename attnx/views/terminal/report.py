@@ -12,8 +12,9 @@ from ...escaping import printable
 from ...results.caution import Caution
 from ...results.formatting import format_number
 from ...results.judgement.family_wording import STATUS_IN_WORDS, row_in_words, sees_in_words, yardsticks
+from ...results.judgement.headings import answered
 from ...results.judgement.records import FamilyEvidence, Grade
-from ...results.judgement.wording import answered, grade_in_words
+from ...results.judgement.wording import grade_in_words
 from ...results.report import Report, Summary
 from ...results.study import StudyReport
 from .ruler import print_ruler
