@@ -196,5 +196,8 @@ def test_a_cell_without_a_verdict_names_the_run_that_says_why(capsys):
     silent = row("hard").model_copy(update={"faithfulness": None, "run": "ab12"})
     print_sweep(sweep(row(), silent), screen())
     assert "no verdict on hard: 'attnx runs show ab12' says why" in capsys.readouterr().out
+    page = page_of(sweep(row(), silent), links={"ab12": "../runs/ab12/report.html"})
+    assert ">no verdict<" in page
+    assert page.index("../runs/ab12/report.html") < page.index(">no verdict<")  # its row leads to the reason
     print_sweep(sweep(silent), screen())  # nothing was judged
     assert "no verdict" not in capsys.readouterr().out
