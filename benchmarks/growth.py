@@ -49,6 +49,24 @@ def evaluate(folder: Path, count: int, longest: int = 0, labels: int = 2, **aske
     )
 
 
+def measured(folder: Path, count: int) -> None:
+    """So many test texts, all of them measured: leave-one-out, its agreement with attention, two removals."""
+    import attnx
+
+    for name, size in (("train", 1000), ("test", count)):
+        write_texts(folder / f"{name}.jsonl", size)
+    attnx.evaluate(
+        f"jsonl:train={folder}/train.jsonl,test={folder}/test.jsonl,max_length=0",
+        "average-add",
+        training={"epochs": 1},
+        references=["loo"],
+        metrics=["kendall", "comprehensiveness", "sufficiency"],
+        sample="all",
+        progress=False,
+        keep="values",
+    )
+
+
 def leave_one_out(folder: Path, longest: int) -> None:
     """A text of so many words and a few short ones: each of its words is left out once."""
     evaluate(folder, 200, longest, references=["loo"], metrics=["kendall"])
@@ -91,6 +109,9 @@ CASES: dict[str, Callable[[Path], None]] = {
     "texts 4000": lambda folder: evaluate(folder, 4000),
     "texts 16000": lambda folder: evaluate(folder, 16_000),
     "texts 100000": lambda folder: evaluate(folder, 100_000),
+    "texts to measure 1000": lambda folder: measured(folder, 1000),
+    "texts to measure 10000": lambda folder: measured(folder, 10_000),
+    "texts to measure 100000": lambda folder: measured(folder, 100_000),
     "words 20, loo on a sample": lambda folder: sampled(folder, 20),
     "words 200, loo on a sample": lambda folder: sampled(folder, 200),
     "words 2000, loo on a sample": lambda folder: sampled(folder, 2000),

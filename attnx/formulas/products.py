@@ -44,6 +44,23 @@ def product(x: Tensor, weight: Tensor, add: Tensor | None = None) -> Tensor:
     return found
 
 
+def affine(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """Map rows by a matrix and a bias, with gradients of all three.
+
+    Args:
+        x: rows [..., K].
+        weight: the matrix [N, K].
+        bias: what is added to every row [N].
+
+    Returns:
+        x·weightᵀ + bias [..., N].
+    """
+    if bias.ndim == 1 and _faster(x, weight) and not torch.is_autocast_enabled(x.device.type):
+        found: Tensor = _Linear.apply(x, weight, bias)  # type: ignore[no-untyped-call]
+        return found
+    return x @ weight.mT + bias
+
+
 @contextmanager
 def fast_linear() -> Iterator[None]:
     """Let linear layers whose weights need no gradient use the faster library, inside this context.
@@ -79,18 +96,29 @@ class _FastLinear(TorchFunctionMode):
 
 
 class _Linear(torch.autograd.Function):
-    """x·Wᵀ + b with a gradient for x alone."""
+    """x·Wᵀ + b; where gradients are to be differentiated themselves, they are those of torch."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-        ctx.save_for_backward(weight)
+        ctx.save_for_backward(x if ctx.needs_input_grad[1] else None, weight)
         found: Tensor = torch.ops.mkldnn._linear_pointwise(x.contiguous(), weight, bias, "none", [], "")
         return found
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
-        (weight,) = ctx.saved_tensors
-        return product(gradient, weight.mT), None, None
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+        x, weight = ctx.saved_tensors
+        by = torch.matmul if torch.is_grad_enabled() else _times
+        of_x, of_weight, of_bias = ctx.needs_input_grad
+        rows = gradient.flatten(0, -2)
+        return (
+            by(gradient, weight) if of_x else None,
+            by(rows.mT, x.flatten(0, -2)) if of_weight else None,
+            rows.sum(0) if of_bias else None,
+        )
+
+
+def _times(x: Tensor, y: Tensor) -> Tensor:
+    return product(x, y.mT)
 
 
 def _faster(x: Tensor, weight: Tensor) -> bool:

@@ -76,3 +76,19 @@ def test_only_processors_on_which_it_is_faster_get_the_other_library(
         assert not products._available()
     finally:
         products._available.cache_clear()
+
+
+def test_an_affine_map_has_the_gradients_of_torch_and_those_of_its_gradients(library: str) -> None:
+    torch.manual_seed(0)
+    given = [torch.randn(*shape, requires_grad=True) for shape in ((6, 4, 20), (30, 20), (30,))]
+
+    def derivatives(value: torch.Tensor) -> list[torch.Tensor]:
+        plain = torch.autograd.grad(value.square().sum(), given, retain_graph=True)
+        first = torch.autograd.grad(value.square().sum(), given, create_graph=True)
+        second = torch.autograd.grad(torch.stack([one.square().sum() for one in first]).sum(), given)
+        return [value, *plain, *first, *second]
+
+    x, weight, bias = given
+    found, expected = derivatives(products.affine(*given)), derivatives(x @ weight.mT + bias)
+    for ours, theirs in zip(found, expected, strict=True):
+        torch.testing.assert_close(ours, theirs, atol=1e-3, rtol=1e-4)
