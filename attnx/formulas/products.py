@@ -6,6 +6,7 @@ which torch has as well, uses all of it. Both round differently, in the last dig
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -17,6 +18,7 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
+CAPACITY = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")  # of 1024, each .6 MB: one for every size of a product
 FEWEST = 2**16  # multiplications of a product: of fewer, the call itself is most of it
 
 
@@ -141,10 +143,31 @@ def _available() -> bool:
         vendor = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:  # not Linux
         return False
-    return (
+    faster = (
         "AuthenticAMD" in vendor
         and torch.backends.mkl.is_available()
         and torch.backends.mkldnn.is_available()
         and torch.backends.cpu.get_cpu_capability() == "AVX512"
         and hasattr(torch.ops.mkldnn, "_linear_pointwise")
     )
+    if faster:
+        _keep_few_programs()
+    return faster
+
+
+def _keep_few_programs() -> None:
+    """Let oneDNN keep few of the programs that it writes, unless the user said how many.
+
+    It reads the number when it writes the first one, so that one is written here.
+    """
+    name, few = CAPACITY
+    if name in os.environ:
+        return
+    os.environ[name] = few
+    try:
+        torch.ops.mkldnn._linear_pointwise(torch.ones(2, 2), torch.ones(2, 2), None, "none", [], "")
+    finally:
+        del os.environ[name]
+
+
+_available()  # now: once torch has used oneDNN for anything, the number of its programs is fixed
