@@ -200,11 +200,12 @@ def _warnings(report: Report | StudyReport) -> list[str]:
 def _verdicts(report: Report) -> list[str]:
     """The verdicts in words, the ranking, and the evidence of every family."""
     from ..results.judgement.family_wording import STATUS_IN_WORDS, row_in_words, sees_in_words, yardsticks
-    from ..results.judgement.wording import GRADE_WORDS, grade_in_words, percent, question
+    from ..results.judgement.headings import answered
+    from ..results.judgement.wording import GRADE_WORDS, grade_in_words, percent
 
     lines = ["## Verdict", ""] if report.verdicts else []
-    for v in report.verdicts:
-        said = f"**{markdown(question(v, report.unit))} {grade_in_words(v).capitalize()}.**"
+    for asked, v in answered(report.verdicts, report.unit):
+        said = f"**{markdown(asked)} {grade_in_words(v).capitalize()}.**"
         lines += [f"{said} {markdown(v.sentence)}", ""]
     if report.ranking:
         rows = [

@@ -27,7 +27,8 @@ def page() -> str:
     text = PAGE.read_text(encoding="utf-8")
     for name in ("sst", "rotten-tomatoes"):
         text = _put(text, name, ranking(stored(name)))
-    text = _put(text, "heads", heads(stored("heads-sst")))
+    for name in ("heads-sst", "heads-rotten-tomatoes"):
+        text = _put(text, name, heads(stored(name)))
     text = _put(text, "stories", stories(stored("stories-smollm2")))
     return _put(text, "memory", memory(stored("memory")))
 

@@ -15,8 +15,9 @@ class Cifar10(Task):
 
     A mosaic has nine segments by default (its units); exactly one is foreground and decides the label,
     and it is the rationale. The others are from the seven other classes. Test mosaics are made of test
-    images, dev mosaics of a tenth of the training images, train mosaics of the rest. Needs the dataset
-    cifar10 (139 MB).
+    images, dev mosaics of a tenth of the training images, train mosaics of the rest; with
+    `held_out=false` all are made of the same training images, as in the paper, so that a model can know
+    the photographs of a test mosaic, though not their combination. Needs the dataset cifar10 (139 MB).
     """
 
     provides = ("features", "rationale", "images", "backgrounds")
@@ -40,15 +41,23 @@ class Cifar10(Task):
 def _mosaics(
     halves: dict[str, tuple[Array, Array]], options: Cifar10Options, provenance: dict[str, str]
 ) -> TaskData:
-    images = np.concatenate([shrink(halves[half][0], options.side) for half in ("train", "test")])
-    labels = np.concatenate([halves[half][1] for half in ("train", "test")])
+    used = {"train": options.photographs} | ({"test": None} if options.held_out else {})
+    images = np.concatenate([shrink(halves[half][0][:count], options.side) for half, count in used.items()])
+    labels = np.concatenate([halves[half][1][:count] for half, count in used.items()])
     of = {CLASSES.index(name): y for y, name in enumerate(FOREGROUND, start=1)}
     classes = np.array([of.get(label, 0) for label in range(len(CLASSES))])[labels]
-    tested = np.arange(len(labels)) >= len(halves["train"][1])
-    for_dev = np.random.default_rng(options.seed).random(len(labels)) < DEV_SHARE
-    split = np.where(tested, "test", np.where(for_dev, "dev", "train"))
-    bases = pooled_bases(images, classes, ["background", *FOREGROUND], split)
+    names = ["background", *FOREGROUND]
+    tested = len(halves["test"][1])
+    split = _own_split(len(labels) - tested, tested, options.seed) if options.held_out else None
+    bases = pooled_bases(images, classes, names, split)
     return make_mosaics(bases, options.sizes, provenance | {"pixels": f"{options.side} x {options.side}"})
+
+
+def _own_split(train: int, test: int, seed: int) -> Array:
+    """The split that every image is for."""
+    for_dev = np.random.default_rng(seed).random(train + test) < DEV_SHARE
+    tested = np.arange(train + test) >= train
+    return np.where(tested, "test", np.where(for_dev, "dev", "train"))
 
 
 def shrink(images: Array, side: int) -> Array:

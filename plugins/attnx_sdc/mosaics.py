@@ -116,10 +116,10 @@ def point_bases(points: Array, classes: Array, names: Sequence[str], seed: int) 
     return _drawn_from(pools, points, names)
 
 
-def pooled_bases(points: Array, classes: Array, names: Sequence[str], split: Array) -> Bases:
-    """Return base distributions given by points, each used only for the split in `split` [N]."""
+def pooled_bases(points: Array, classes: Array, names: Sequence[str], split: Array | None) -> Bases:
+    """Return base distributions given by points, each for the split in `split` [N]; None: for all."""
     pools = {
-        (name, of): np.flatnonzero((split == name) & (classes == of))
+        (name, of): np.flatnonzero((classes == of) & (True if split is None else split == name))
         for name in SPLITS
         for of in range(len(names))
     }

@@ -94,6 +94,13 @@ class Cifar10Options(Options):
     dev: int | None = Field(None, ge=1, description="mosaics for model selection")
     test: int | None = Field(None, ge=1, description="test mosaics")
     pixels: Side | None = Field(None, description="side of a segment: 4, 8, 16 or 32")
+    photographs: int | None = Field(
+        None, ge=100, description="use the first so many of the 50000 training photographs; None: all"
+    )
+    held_out: bool = Field(
+        True,
+        description="dev and test mosaics have photographs of their own; false: those of train, as published",
+    )
     seed: int = Field(0, ge=0, description="seed of the data; the seeds of a run are for training")
 
     @property

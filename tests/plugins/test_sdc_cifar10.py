@@ -80,6 +80,34 @@ def test_no_image_serves_two_splits_and_units_are_named_by_class(tmp_path, halve
     assert data.label_names == ("airplane", "automobile", "bird")
 
 
+def test_fewer_photographs_leave_those_of_test_as_they_are(tmp_path, halves):
+    write_arrays(tmp_path, halves)
+    data = load(tmp_path, SMALL.model_copy(update={"photographs": 120}))
+    wanted = np.concatenate([shrink(halves["train"][0][:120], 8), shrink(halves["test"][0], 8)])
+    assert np.array_equal(data.features.reshape(-1, 3, 8, 8), wanted)
+    assert min(row for e in data.test for row in e.rows) >= 120
+    assert max(row for e in (*data.train, *data.dev) for row in e.rows) < 120
+
+
+def test_photographs_that_are_not_held_out_are_the_first_of_the_training_half_in_every_split(
+    tmp_path, halves
+):
+    write_arrays(tmp_path, halves)
+    data = load(tmp_path, SMALL.model_copy(update={"held_out": False, "photographs": 150}))
+    images, labels = (half[:150] for half in halves["train"])
+    assert np.array_equal(data.features.reshape(-1, 3, 8, 8), shrink(images, 8))
+    rows = {
+        split: {row for e in getattr(data, split) for row in e.rows} for split in ("train", "dev", "test")
+    }
+    assert rows["test"] & rows["train"]
+    assert rows["dev"] & rows["train"]
+    assert {e.rows for e in data.test}.isdisjoint({e.rows for e in data.train})  # other mosaics all the same
+    for example in data.test:
+        position = example.rationale.index(True)
+        assert labels[example.rows[position]] == example.label
+        assert all(labels[row] > 2 for j, row in enumerate(example.rows) if j != position)
+
+
 def test_images_stay_bytes_until_a_model_looks_at_them(tmp_path, halves):
     write_arrays(tmp_path, halves)
     data = load(tmp_path)

@@ -69,6 +69,21 @@ def test_a_cell_that_ends_is_a_line_where_there_is_no_terminal(clock, capsys):
     ]
 
 
+def test_a_seed_that_is_trained_is_a_line_after_half_a_minute_without_one(clock, capsys):
+    guess = Estimate({0: CellCost(100, 20)}, tried=1)
+    with SweepProgress(["slow"], {0: 3}, shown("plain"), guess, workers=1) as state:
+        clock[0] += 20
+        state.end(0, training=True)  # too soon
+        clock[0] += 80
+        state.end(0, training=True)
+        clock[0] += 50
+        state.end(0, training=True)
+    assert capsys.readouterr().err.splitlines() == [
+        "slow: 2 of 3 seeds trained (0 of 1 cells; about 80 s left)",
+        "slow: trained, to be measured (0 of 1 cells; about 30 s left)",
+    ]
+
+
 def test_the_live_table_shows_what_something_happens_in_first(clock, monkeypatch):
     screen = Console(file=io.StringIO(), width=60, height=7, force_terminal=True)
     monkeypatch.setattr("attnx.views.terminal.tables.screen", lambda **_: screen)

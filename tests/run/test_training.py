@@ -13,6 +13,7 @@ from attnx.progress import Progress
 from attnx.results.observations import Epoch
 from attnx.run.measuring.attribution import Named
 from attnx.run.training.loop import attention_entropy, loss, train
+from attnx.run.training.optimizer import PlainAdam
 from attnx.testing import ToyModel, toy_data
 from attnx.testing.toy import ToySoftmax
 
@@ -62,6 +63,26 @@ def test_patience_stops_early():
     flipped = tuple(dataclasses.replace(example, label=1 - example.label) for example in data.dev)
     record = run(ToyModel(), dataclasses.replace(data, dev=flipped), epochs=50, patience=3)
     assert record.course[-1].epoch == record.best_epoch + 3 < 50
+
+
+def test_the_cosine_schedule_is_that_of_torch(monkeypatch):
+    rates = []
+    step = PlainAdam.step
+
+    def noting(self, closure=None):
+        rates.append([group["lr"] for group in self.param_groups])
+        return step(self, closure)
+
+    monkeypatch.setattr(PlainAdam, "step", noting)
+    epochs, batches = 5, math.ceil(len(toy_data().train) / 2)
+    run(ToyModel(), epochs=epochs, schedule="cosine")
+    optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=0.05)
+    torchs = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs * batches)
+    for found in rates:
+        assert found == pytest.approx(len(found) * torchs.get_last_lr())
+        optimizer.step()
+        torchs.step()
+    assert len(rates) == epochs * batches
 
 
 class _Hard(AttentionProjection):

@@ -70,7 +70,9 @@ def every_epoch(monkeypatch):
 
 
 @pytest.mark.parametrize("keep", ["best", "last"])
-@pytest.mark.parametrize("settings", [{}, {"patience": 2}, {"clip": 0.1, "weight_decay": 0.1}])
+@pytest.mark.parametrize(
+    "settings", [{}, {"patience": 2, "schedule": "cosine"}, {"clip": 0.1, "weight_decay": 0.1}]
+)
 def test_a_training_cut_off_anywhere_ends_in_the_same_bytes(tmp_path, keep, settings):
     training = SETTINGS.model_copy(update=settings)
     undisturbed = Weights(tmp_path / "undisturbed")

@@ -9,7 +9,7 @@ from rich.console import Console
 import attnx
 from attnx.results.caution import Caution
 from attnx.results.formatting import format_number
-from attnx.results.judgement.records import Clause
+from attnx.results.judgement.records import Clause, Verdict
 from attnx.results.report import MethodCost
 from attnx.views.terminal.report import folded, print_report, print_study
 from attnx.views.terminal.tables import print_table
@@ -63,6 +63,31 @@ def test_rows_stand_below_the_explanation_they_are_of(report):
     assert sum(line.startswith("kendall tau") for line in lines[places[1] : places[2]]) == 2
     assert lines[places[2] + 1].startswith("contextualisation")
     assert f"To compare these explanations: attnx compare {report.fingerprint[:8]}" in lines
+
+
+def untested(explanation, why="no words of this task are marked as important"):
+    return Verdict(
+        heading="interpretability",
+        explanation=explanation,
+        grade="unknown",
+        share=None,
+        share_low=None,
+        share_high=None,
+        clauses=(Clause(kind="not-tested", text=why),),
+    )
+
+
+def test_a_question_that_was_tested_for_no_explanation_is_asked_once(report):
+    faithful = [v for v in report.verdicts if v.heading == "faithfulness"]
+    both = [v for one in faithful for v in (one, untested(one.explanation))]
+    text = " ".join(shown(report.model_copy(update={"verdicts": tuple(both)})).split())
+    assert text.count("point at the marked words?") == 1
+    said = "Does any of them point at the marked words? Not tested. No words of this task are marked"
+    assert text.index(said) > text.index("How faithful is integrated-gradients?")
+    alone = [faithful[0], untested("attention"), untested("integrated-gradients", "something else")]
+    text = " ".join(shown(report.model_copy(update={"verdicts": tuple(alone)})).split())
+    assert "Does attention point at the marked words? Not tested." in text
+    assert "Does integrated-gradients point at the marked words? Not tested. Something else." in text
 
 
 def test_one_explanation_needs_no_heading():

@@ -12,7 +12,6 @@ from .records import (
     Clause,
     ClauseKind,
     Grade,
-    Heading,
     Ranked,
     RemovalShare,
     UnitName,
@@ -49,11 +48,6 @@ SETTING_WORDS: Final[dict[str, str]] = {
     "last draws": "with some of the replacements",
 }
 
-# The question that a heading answers.
-QUESTIONS: Final[dict[Heading, str]] = {
-    "faithfulness": "How faithful is {explanation}?",
-    "interpretability": "Does {explanation} point at the marked {units}?",
-}
 NOT_TESTED: Final = "not tested"
 USEFUL: Final = ("weak", "partial", "good", "strong")
 
@@ -284,11 +278,6 @@ def _rounded(count: int) -> str:
     """A number of texts to two digits."""
     digits = max(0, len(str(count)) - 2)
     return str(-(-count // 10**digits) * 10**digits)
-
-
-def question(verdict: Verdict, unit: UnitName = "word") -> str:
-    """The question that a heading answers about an explanation."""
-    return QUESTIONS[verdict.heading].format(explanation=verdict.explanation, units=f"{unit}s")
 
 
 def grade_in_words(verdict: Verdict) -> str:

@@ -88,7 +88,10 @@ def train(
         for epoch in range(done + 1, training.epochs + 1):
             model.train()
             losses: list[Tensor] = []
+            seen = 0
             for batch in shuffled(split, training.batch_size, generator):
+                _set_rate(optimizer, training, (epoch - 1 + seen / len(split)) / training.epochs)
+                seen += len(batch)
                 optimizer.zero_grad(set_to_none=True)
                 with precision.passing():
                     value = goal(model, batch)
@@ -250,6 +253,13 @@ def _optimizer(model: Model, training: Training) -> torch.optim.Optimizer:
     return PlainAdam(
         [group for group in groups if group["params"]], lr=training.learning_rate, amsgrad=True, fused=True
     )
+
+
+def _set_rate(optimizer: torch.optim.Optimizer, training: Training, done: float) -> None:
+    """Set the learning rate for the share of training that is done: l, or l (1 + cos π·done) / 2."""
+    if training.schedule == "cosine":
+        for group in optimizer.param_groups:
+            group["lr"] = training.learning_rate * (1 + math.cos(math.pi * done)) / 2
 
 
 def _class_weights(labels: Tensor, classes: int, training: Training, device: torch.device) -> Tensor | None:

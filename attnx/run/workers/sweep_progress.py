@@ -1,4 +1,4 @@
-"""The progress of a sweep on stderr: a live table on a terminal, otherwise a line for every cell."""
+"""The progress of a sweep on stderr: a live table on a terminal, otherwise lines about cells and seeds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ ORDER: Sequence[State] = (
     "done",
 )  # on a small screen
 STYLES: Mapping[State, str] = {"done": "green", "failed": "red", "waiting": "dim"}
-BETWEEN = 1.0  # seconds between lines where there is no terminal
+BETWEEN = 1.0  # seconds between lines about cells where there is no terminal
+QUIET = 30.0  # seconds without a line, after which a trained seed has one too
 
 
 class SweepProgress:
@@ -84,7 +85,11 @@ class SweepProgress:
         elif before != "failed":
             self.states[cell] = "measuring" if self.trained[cell] == self.seeds[cell] else "training"
         if self.states[cell] != before and self.states[cell] in ("done", "failed"):
-            self._print_line(cell, reason)
+            last = all(state in ("done", "failed") for state in self.states.values())
+            always = bool(reason) or last
+            self._print_line(cell, f"failed: {reason}" if reason else "done", 0.0 if always else BETWEEN)
+        elif not reason:
+            self._print_line(cell, self._state(cell), QUIET)
         if self._live:
             self._live.refresh()
 
@@ -130,12 +135,9 @@ class SweepProgress:
             return f"{self.trained[cell]} of {self.seeds[cell]} seeds trained"
         return "trained, to be measured" if self.states[cell] == "measuring" else self.states[cell]
 
-    def _print_line(self, cell: int, reason: str) -> None:
-        """Print a line about a cell that has ended; failures and the last cell always have one."""
+    def _print_line(self, cell: int, outcome: str, after: float) -> None:
+        """Print a line about a cell where there is no terminal, if the last one is this many seconds old."""
         now = time.monotonic()
-        last = all(state in ("done", "failed") for state in self.states.values())
-        if self.progress.mode != "plain" or (not reason and not last and now - self._last_line < BETWEEN):
-            return
-        self._last_line = now
-        outcome = f"failed: {reason}" if reason else "done"
-        self.progress.say(f"{self.titles[cell]}: {outcome} ({self.summary()})")
+        if self.progress.mode == "plain" and now - self._last_line >= after:
+            self._last_line = now
+            self.progress.say(f"{self.titles[cell]}: {outcome} ({self.summary()})")

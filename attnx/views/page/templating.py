@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 from ...escaping import printable
 from ...results.formatting import format_number
 from ...results.judgement.family_wording import STATUS_IN_WORDS, row_in_words, sees_in_words
-from ...results.judgement.wording import GRADE_WORDS, QUESTIONS, grade_in_words, percent
+from ...results.judgement.headings import HEADINGS
+from ...results.judgement.wording import GRADE_WORDS, grade_in_words, percent
 from ..palette import css_variables, tone
 from .direction import isolated, isolated_within
 
@@ -80,7 +81,7 @@ def _environment() -> Environment:
 def _question(verdict: Verdict, unit: str) -> Markup:
     from markupsafe import Markup
 
-    question = Markup(QUESTIONS[verdict.heading])
+    question = Markup(HEADINGS[verdict.heading])
     return question.format(explanation=isolated(verdict.explanation), units=f"{unit}s")
 
 

@@ -12,8 +12,9 @@ from ...escaping import printable
 from ...results.caution import Caution
 from ...results.formatting import format_number
 from ...results.judgement.family_wording import STATUS_IN_WORDS, row_in_words, sees_in_words, yardsticks
+from ...results.judgement.headings import answered
 from ...results.judgement.records import FamilyEvidence, Grade
-from ...results.judgement.wording import grade_in_words, question
+from ...results.judgement.wording import grade_in_words
 from ...results.report import Report, Summary
 from ...results.study import StudyReport
 from .ruler import print_ruler
@@ -114,8 +115,8 @@ def _print_verdicts(report: Report, console: Console) -> None:
     print_ruler(report.ranking, console)
     if report.ranking:
         console.print()
-    for v in report.verdicts:
-        line = Text(f"{printable(question(v, report.unit))} ")
+    for asked, v in answered(report.verdicts, report.unit):
+        line = Text(f"{printable(asked)} ")
         line.append(grade_in_words(v).capitalize(), STYLES[v.grade])
         console.print(line.append(f". {printable(v.sentence)}"))
     console.print()
