@@ -17,6 +17,7 @@ from attnx.run.measuring.measurement import observe
 from attnx.run.measuring.splits import Split
 from attnx.testing import ToyModel, toy_data
 from attnx_baselines.attention import Attention
+from attnx_baselines.options import RandomOptions
 from attnx_baselines.random import Random
 from attnx_erasure.comprehensiveness import Comprehensiveness
 from attnx_erasure.options import ErasureCurveOptions
@@ -98,7 +99,7 @@ def test_deletions_of_all_metrics_and_explanations_are_computed_together_with_th
             model,
             Split(model, toy_data().test, torch.device("cpu")),
             Tests(
-                explanations=(Named("attention", Attention()), Named("random", Random())),
+                explanations=(Named("attention", Attention()), Named("random", Random(RandomOptions()))),
                 metrics=(Named("without", Comprehensiveness(options)), Named("only", Sufficiency(options))),
             ),
             seed=0,
