@@ -126,13 +126,15 @@ def _times(x: Tensor, y: Tensor) -> Tensor:
 def _faster(x: Tensor, weight: Tensor) -> bool:
     """Whether oneDNN takes this product, and is faster at it."""
     return (
-        x.dtype == weight.dtype == torch.float32
-        and x.device.type == weight.device.type == "cpu"
+        _available()  # asked for every product: cheap questions, the most telling first
+        and x.dtype is torch.float32
+        and weight.dtype is torch.float32
+        and x.numel() * weight.shape[0] >= FEWEST
+        and x.is_cpu
+        and weight.is_cpu
         and type(x) in (Tensor, torch.nn.Parameter)
         and weight.ndim == 2
         and x.ndim >= 2
-        and x.numel() * len(weight) >= FEWEST
-        and _available()
     )
 
 
