@@ -58,8 +58,7 @@ def affine(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
         x·weightᵀ + bias [..., N].
     """
     if bias.ndim == 1 and _faster(x, weight) and not torch.is_autocast_enabled(x.device.type):
-        found: Tensor = _Linear.apply(x, weight, bias)  # type: ignore[no-untyped-call]
-        return found
+        return _mapped(x, weight, bias)
     return x @ weight.mT + bias
 
 
@@ -87,14 +86,24 @@ class _FastLinear(TorchFunctionMode):
         args: Sequence[Any] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
-        given = dict(kwargs or {})
+        given = kwargs or {}
         if func is F.linear and len(args) >= 2 and not given.keys() - {"bias"}:
             x, weight = args[:2]
             bias = args[2] if len(args) > 2 else given.get("bias")
             learned = weight.requires_grad or (bias is not None and bias.requires_grad)
             if not learned and _faster(x, weight):
-                return _Linear.apply(x, weight, bias)  # type: ignore[no-untyped-call]
+                return _mapped(x, weight, bias)
         return func(*args, **given)
+
+
+def _mapped(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """x·Wᵀ + b by oneDNN; remembered for gradients only where there will be some."""
+    of = (x, weight) if bias is None else (x, weight, bias)
+    if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in of):
+        found: Tensor = _Linear.apply(x, weight, bias)  # type: ignore[no-untyped-call]
+    else:
+        found = torch.ops.mkldnn._linear_pointwise(x.contiguous(), weight, bias, "none", [], "")
+    return found
 
 
 class _Linear(torch.autograd.Function):
