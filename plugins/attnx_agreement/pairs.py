@@ -52,9 +52,9 @@ def count_pairs(x: Floats, y: Floats, mask: Booleans) -> Pairs:
     number = _numbers_in_ties(ordered)  # [2·B, L]
     bits = columns.bit_length()
     narrow = np.int32 if 2 * bits < 32 else np.int64
-    rank = np.empty(scores.size, dtype=narrow)
-    rank[order] = np.arange(columns, dtype=narrow) - number  # tied values share the lowest
-    rank = rank.reshape(2, rows, columns)
+    flat = np.empty(scores.size, dtype=narrow)
+    flat[order] = np.arange(columns, dtype=narrow) - number  # tied values share the lowest
+    rank = flat.reshape(2, rows, columns)
     both = np.sort(rank[0] << bits | rank[1], axis=1)  # by x, then by y within ties of x
     discordant = _inversions(both & ((1 << bits) - 1))
     number, number_in_both = number.reshape(2, rows, columns), _numbers_in_ties(both)
