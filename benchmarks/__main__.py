@@ -1,7 +1,7 @@
 """`make bench`: every benchmark, ours next to a peer in one process, with what both must agree on.
 
 A run of all of them is written to `benchmarks/measured.json`; `python -m benchmarks.page` puts it into
-docs/performance.md.
+docs/performance.md. `python -m benchmarks --into FILE NAMES` writes some of them to a file of their own.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import sys
 import time
 import traceback
 from datetime import date
+from pathlib import Path
 from types import ModuleType
 
 import torch
@@ -44,6 +45,9 @@ def load(name: str) -> ModuleType:
 def main() -> None:
     """Print one line per row of work; fail where two contestants computed different things, or one failed."""
     wanted, known = sys.argv[1:], names()
+    into = None if wanted else FILE
+    if wanted[:1] == ["--into"]:
+        into, wanted = Path(wanted[1]), wanted[2:]
     unknown = [name for name in wanted if name not in known]
     if unknown:
         sys.exit(f"error: no benchmark '{unknown[0]}'. There are: {', '.join(known)}.")
@@ -69,10 +73,10 @@ def main() -> None:
     print(f"{minutes:.1f} minutes; {below} rows below target, {different} with different results")
     if failed:
         print(f"These failed: {', '.join(failed)}.")
-    if not wanted:
-        found.profiles = list(profiles.lines())
-        found.write(FILE)
-        print(f"Written to {FILE.name}; `python -m benchmarks.page` puts it into docs/performance.md.")
+    if into is not None:
+        found.profiles = [] if wanted else list(profiles.lines())
+        found.write(into)
+        print(f"Written to {into.name}; `python -m benchmarks.page` puts it into docs/performance.md.")
     sys.exit(1 if different or failed else 0)
 
 

@@ -1,6 +1,7 @@
 """How time and memory grow with texts, their length, labels and runs: `python -m benchmarks.growth`.
 
-Each row is a process of its own; memory is its peak, of which some 300 MB are the libraries.
+Each case is a process of its own; memory is its peak, of which some 300 MB are the libraries. What was
+found is kept in `benchmarks/growth.json`, from which `python -m benchmarks.page` makes a table.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+FILE = Path(__file__).with_name("growth.json")
 SHORT = 20  # words of a short text
 MODEL = "bilstm:embedding=64,hidden=64,boundaries=false"
 
@@ -46,6 +49,24 @@ def evaluate(folder: Path, count: int, longest: int = 0, labels: int = 2, **aske
         progress=False,
         keep="values",
         **asked,
+    )
+
+
+def measured(folder: Path, count: int, train: int = 1000) -> None:
+    """So many test texts, all of them measured: leave-one-out, its agreement with attention, two removals."""
+    import attnx
+
+    for name, size in (("train", train), ("test", count)):
+        write_texts(folder / f"{name}.jsonl", size)
+    attnx.evaluate(
+        f"jsonl:train={folder}/train.jsonl,test={folder}/test.jsonl,max_length=0",
+        "average-add",
+        training={"epochs": 1},
+        references=["loo"],
+        metrics=["kendall", "comprehensiveness", "sufficiency"],
+        sample="all",
+        progress=False,
+        keep="values",
     )
 
 
@@ -91,6 +112,9 @@ CASES: dict[str, Callable[[Path], None]] = {
     "texts 4000": lambda folder: evaluate(folder, 4000),
     "texts 16000": lambda folder: evaluate(folder, 16_000),
     "texts 100000": lambda folder: evaluate(folder, 100_000),
+    "texts to measure 1000": lambda folder: measured(folder, 1000),
+    "texts to measure 10000": lambda folder: measured(folder, 10_000),
+    "texts to measure 100000": lambda folder: measured(folder, 100_000),
     "words 20, loo on a sample": lambda folder: sampled(folder, 20),
     "words 200, loo on a sample": lambda folder: sampled(folder, 200),
     "words 2000, loo on a sample": lambda folder: sampled(folder, 2000),
@@ -107,17 +131,31 @@ CASES: dict[str, Callable[[Path], None]] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """What a case took."""
+
+    seconds: float
+    cpu: float  # seconds of the processor
+    megabytes: float  # the most memory
+
+
+def read(file: Path) -> dict[str, Grown]:
+    """What was measured, by case."""
+    return {name: Grown(**found) for name, found in json.loads(file.read_text(encoding="utf-8")).items()}
+
+
 def main() -> None:
-    """One row for every case, or for those whose names begin as said."""
+    """Measure every case, or those whose names begin as said, and keep what was found in a file."""
     if "--case" in sys.argv:
         with tempfile.TemporaryDirectory() as folder:
             os.environ["ATTNX_HOME"] = folder
             started = time.perf_counter()
             CASES[sys.argv[-1]](Path(folder))
             used = resource.getrusage(resource.RUSAGE_SELF)
-            cpu, peak = used.ru_utime + used.ru_stime, used.ru_maxrss / 1e3
             seconds = time.perf_counter() - started
-            print(f"{seconds:.1f} s, {cpu:.1f} s of CPU, {peak:.0f} MB", file=sys.stderr)
+        found = Grown(round(seconds, 1), round(used.ru_utime + used.ru_stime, 1), round(used.ru_maxrss / 1e3))
+        print(json.dumps(asdict(found)), file=sys.stderr)
         return
     for name in CASES:
         if not sys.argv[1:] or name.startswith(tuple(sys.argv[1:])):
@@ -127,8 +165,13 @@ def main() -> None:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
                 text=True,
+                check=True,
             )
-            print(f"| {name} | {'; '.join(done.stderr.splitlines()[-3:])} |", flush=True)
+            *others, last = done.stderr.splitlines()
+            known = {one: asdict(of) for one, of in read(FILE).items()} | {name: json.loads(last)}
+            ordered = {case: known[case] for case in CASES if case in known}
+            FILE.write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf-8")
+            print("; ".join([f"{name}: {last}", *others[-2:]]), flush=True)
 
 
 if __name__ == "__main__":

@@ -2,20 +2,24 @@
 
 The page says where: everything between `<!-- measured: NAMES -->` and `<!-- end -->` is replaced, as the
 rows of these benchmarks, or of all others for `*`; for `conditions`, as the machine and the date; for
-`below target`, as a sentence that names the rows that miss their target; for `profiles`, as a table.
+`below target`, as a sentence that names the rows that miss their target; for `profiles`, as a table. For
+`growth` and `avx2`, the numbers are those of two other files, which are measured by themselves.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
-from .measured import FILE, HEAD, Measured, line
+from . import growth
+from .measured import AVX2, FILE, HEAD, Measured, line
 from .timing import Row
 
 PAGE = Path(__file__).parents[1] / "docs" / "performance.md"
 PLACE = re.compile(r"(<!-- measured: (?P<what>[^>]+) -->\n)(?:.*?\n)??(<!-- end -->)", re.DOTALL)
 
+GROWTH = ("| case | processor | most memory |", "| --- | --- | --- |")
 TABLE = ("| command | seconds | parts | by library |", "| --- | --- | --- | --- |")
 
 
@@ -37,13 +41,25 @@ def _text(what: list[str], found: Measured, named: set[str]) -> str:
             f"{found.load:.1f} programs wanted a core."
             + (f" All rows took {minutes:.1f} minutes." if minutes else "")
         )
+    if what == ["avx2"]:
+        other = Measured.read(AVX2)
+        return "\n".join([f"Measured on {other.conditions}.", "", *_table(other.all_rows)])
+    if what == ["growth"]:
+        lines = [
+            f"| {name} | {of.cpu:.0f} s | {of.megabytes:.0f} MB |"
+            for name, of in growth.read(growth.FILE).items()
+        ]
+        return "\n".join([*GROWTH, *lines])
     if what == ["profiles"]:
         return "\n".join([*TABLE, *found.profiles])
     if what == ["below", "target"]:
         return _below(list(found.all_rows))
     names = [name for name in found.rows if (name in what) or (what == ["*"] and name not in named)]
-    rows = [line(row) for name in names for row in found.rows[name]]
-    return "\n".join(["```text", HEAD, *rows, "```"])
+    return "\n".join(_table(row for name in names for row in found.rows[name]))
+
+
+def _table(rows: Iterable[Row]) -> list[str]:
+    return ["```text", HEAD, *map(line, rows), "```"]
 
 
 def _below(rows: list[Row]) -> str:

@@ -6,6 +6,7 @@ which torch has as well, uses all of it. Both round differently, in the last dig
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -17,6 +18,7 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
+CAPACITY = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")  # of 1024, each .6 MB: one for every size of a product
 FEWEST = 2**16  # multiplications of a product: of fewer, the call itself is most of it
 
 
@@ -44,6 +46,22 @@ def product(x: Tensor, weight: Tensor, add: Tensor | None = None) -> Tensor:
     return found
 
 
+def affine(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """Map rows by a matrix and a bias, with gradients of all three.
+
+    Args:
+        x: rows [..., K].
+        weight: the matrix [N, K].
+        bias: what is added to every row [N].
+
+    Returns:
+        x·weightᵀ + bias [..., N].
+    """
+    if bias.ndim == 1 and _faster(x, weight) and not torch.is_autocast_enabled(x.device.type):
+        return _mapped(x, weight, bias)
+    return x @ weight.mT + bias
+
+
 @contextmanager
 def fast_linear() -> Iterator[None]:
     """Let linear layers whose weights need no gradient use the faster library, inside this context.
@@ -68,41 +86,64 @@ class _FastLinear(TorchFunctionMode):
         args: Sequence[Any] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
-        given = dict(kwargs or {})
+        given = kwargs or {}
         if func is F.linear and len(args) >= 2 and not given.keys() - {"bias"}:
             x, weight = args[:2]
             bias = args[2] if len(args) > 2 else given.get("bias")
             learned = weight.requires_grad or (bias is not None and bias.requires_grad)
             if not learned and _faster(x, weight):
-                return _Linear.apply(x, weight, bias)  # type: ignore[no-untyped-call]
+                return _mapped(x, weight, bias)
         return func(*args, **given)
 
 
+def _mapped(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """x·Wᵀ + b by oneDNN; remembered for gradients only where there will be some."""
+    of = (x, weight) if bias is None else (x, weight, bias)
+    if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in of):
+        found: Tensor = _Linear.apply(x, weight, bias)  # type: ignore[no-untyped-call]
+    else:
+        found = torch.ops.mkldnn._linear_pointwise(x.contiguous(), weight, bias, "none", [], "")
+    return found
+
+
 class _Linear(torch.autograd.Function):
-    """x·Wᵀ + b with a gradient for x alone."""
+    """x·Wᵀ + b; where gradients are to be differentiated themselves, they are those of torch."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-        ctx.save_for_backward(weight)
+        ctx.save_for_backward(x if ctx.needs_input_grad[1] else None, weight)
         found: Tensor = torch.ops.mkldnn._linear_pointwise(x.contiguous(), weight, bias, "none", [], "")
         return found
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
-        (weight,) = ctx.saved_tensors
-        return product(gradient, weight.mT), None, None
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+        x, weight = ctx.saved_tensors
+        by = torch.matmul if torch.is_grad_enabled() else _times
+        of_x, of_weight, of_bias = ctx.needs_input_grad
+        rows = gradient.flatten(0, -2)
+        return (
+            by(gradient, weight) if of_x else None,
+            by(rows.mT, x.flatten(0, -2)) if of_weight else None,
+            rows.sum(0) if of_bias else None,
+        )
+
+
+def _times(x: Tensor, y: Tensor) -> Tensor:
+    return product(x, y.mT)
 
 
 def _faster(x: Tensor, weight: Tensor) -> bool:
     """Whether oneDNN takes this product, and is faster at it."""
     return (
-        x.dtype == weight.dtype == torch.float32
-        and x.device.type == weight.device.type == "cpu"
+        _available()  # asked for every product: cheap questions, the most telling first
+        and x.dtype is torch.float32
+        and weight.dtype is torch.float32
+        and x.numel() * weight.shape[0] >= FEWEST
+        and x.is_cpu
+        and weight.is_cpu
         and type(x) in (Tensor, torch.nn.Parameter)
         and weight.ndim == 2
         and x.ndim >= 2
-        and x.numel() * len(weight) >= FEWEST
-        and _available()
     )
 
 
@@ -113,10 +154,31 @@ def _available() -> bool:
         vendor = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:  # not Linux
         return False
-    return (
+    faster = (
         "AuthenticAMD" in vendor
         and torch.backends.mkl.is_available()
         and torch.backends.mkldnn.is_available()
         and torch.backends.cpu.get_cpu_capability() == "AVX512"
         and hasattr(torch.ops.mkldnn, "_linear_pointwise")
     )
+    if faster:
+        _keep_few_programs()
+    return faster
+
+
+def _keep_few_programs() -> None:
+    """Let oneDNN keep few of the programs that it writes, unless the user said how many.
+
+    It reads the number when it writes the first one, so that one is written here.
+    """
+    name, few = CAPACITY
+    if name in os.environ:
+        return
+    os.environ[name] = few
+    try:
+        torch.ops.mkldnn._linear_pointwise(torch.ones(2, 2), torch.ones(2, 2), None, "none", [], "")
+    finally:
+        del os.environ[name]
+
+
+_available()  # now: once torch has used oneDNN for anything, the number of its programs is fixed

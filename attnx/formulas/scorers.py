@@ -13,6 +13,8 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
+from .products import affine
+
 ScorerName = Literal["additive", "dot", "deep"]
 
 
@@ -54,7 +56,7 @@ class Scorer(nn.Module, ABC):
         weight, bias = self.affine(query)
         if bias.ndim == 2:
             bias = bias[:, None]  # [B, 1, F]
-        return self.head(hidden @ weight.mT + bias)  # [B, L]
+        return self.head(affine(hidden, weight, bias))  # [B, L]
 
 
 class Additive(Scorer):

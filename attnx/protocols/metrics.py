@@ -68,6 +68,19 @@ class Metric(_Measuring, Protocol):
         """
         ...
 
+    def deletes(self, evidence: Evidence, /) -> Tensor | None:
+        """Name the columns whose deletion the metric will ask for with `logits_of_kept`, if it knows them.
+
+        Those of all metrics and explanations are then computed together, in passes that are full.
+
+        Args:
+            evidence: what the metric will be called with.
+
+        Returns:
+            For each of K deletions the columns [B, K, L]; None where the metric does not say.
+        """
+        return None
+
 
 class JointMetric(_Measuring, Protocol):
     """A metric that measures all explanations of a batch together, so that they share what it computes.

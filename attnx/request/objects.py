@@ -53,6 +53,7 @@ DEFAULTS: Final[dict[Kind, dict[str, Any]]] = {
         "follows_training": False,
         "axis": None,
         "joint": False,
+        "deletes": lambda evidence: None,  # noqa: ARG005
     },
 }
 METHODS: Final[dict[Kind, tuple[str, ...]]] = {

@@ -119,7 +119,10 @@ def compute_report(
             if not results:  # all seeds have models of the same size, and are measured on the same sample
                 rows = draw_sample(tests, data.test, plan.spec.sample, units_at_once(model))
                 fits = fitting(model, device, seed=seed, title=plan.model.title)
-                announce_duration(tests, model, split, rows, len(plan.spec.seeds), progress, fits)
+                computing = run_workers.workers.workers.computing if run_workers else 1
+                announce_duration(
+                    tests, model, split, rows, len(plan.spec.seeds), progress, fits, workers=computing
+                )
             observation = observe_with_sample(
                 model,
                 split,

@@ -45,12 +45,13 @@ class Kendall(Metric):
 
 def agreement(x: Floats, y: Floats, mask: Booleans) -> tuple[Floats, Floats, Floats, Floats]:
     """Return τ_b, whether it is significantly above 0 and below 0, and the ceiling, each [B]; mask [B, L]."""
-    finite = (np.isfinite(x) & np.isfinite(y)) | ~mask
-    pairs = count_pairs(x, y, mask & finite.all(1, keepdims=True))
+    if not (np.isfinite(x).all() and np.isfinite(y).all()):
+        finite = (np.isfinite(x) & np.isfinite(y)) | ~mask
+        mask = mask & finite.all(1, keepdims=True)
+    pairs = count_pairs(x, y, mask)
     tau, ceiling = _scaled(np.stack([pairs.balance, pairs.best_balance]), pairs)
-    unlikely = p_values(pairs) <= LEVEL
-    above, below = (np.where(np.isnan(tau), np.nan, unlikely & side) for side in (tau > 0, tau < 0))
-    return tau, above, below, ceiling
+    unlikely = np.where(np.isnan(tau), np.nan, p_values(pairs) <= LEVEL)
+    return tau, unlikely * (tau > 0), unlikely * (tau < 0), ceiling
 
 
 def _scaled(balance: Integers, pairs: Pairs) -> Floats:

@@ -43,20 +43,29 @@ def count_pairs(x: Floats, y: Floats, mask: Booleans) -> Pairs:
     (x_i, y_i), so no exchange of two values of y towards the order of x lowers the balance.
     """
     rows, columns = mask.shape
-    units = mask.sum(1)
+    whole = bool(mask.all())
+    units = np.full(rows, columns) if whole else mask.sum(1)
     total = units * (units - 1) // 2
-    place = np.arange(columns)
-    inside = place < units[:, None]  # [B, L] the places of sorted units
-    first, rank = _ranks(np.where(mask, np.stack([x, y]), np.inf).reshape(2 * rows, columns))
-    first, rank = first.reshape(2, rows, columns), rank.reshape(2, rows, columns)
+    scores = np.concatenate([x, y]) if whole else np.where(mask, np.stack([x, y]), np.inf)
+    scores = scores.reshape(2 * rows, columns)
+    order, ordered = _sorted(scores)
+    number = _numbers_in_ties(ordered)  # [2·B, L]
     bits = columns.bit_length()
+    narrow = np.int32 if 2 * bits < 32 else np.int64
+    flat = np.empty(scores.size, dtype=narrow)
+    flat[order] = np.arange(columns, dtype=narrow) - number  # tied values share the lowest
+    rank = flat.reshape(2, rows, columns)
     both = np.sort(rank[0] << bits | rank[1], axis=1)  # by x, then by y within ties of x
     discordant = _inversions(both & ((1 << bits) - 1))
-    number = (place - first) * inside  # [2, B, L] of every unit within its tie: 0, 1, ...
-    tied = number.sum(2)  # [2, B]
-    tied_in_both = ((place - _tie_starts(both)) * inside).sum(1)
-    tied_at_best = number.min(0).sum(1)  # where both are sorted, a tie in both began at the later start
-    triples = 3 * ((number * number).sum(2) - tied)
+    number, number_in_both = number.reshape(2, rows, columns), _numbers_in_ties(both)
+    if not whole:
+        inside = np.arange(columns) < units[:, None]  # [B, L] the places of sorted units
+        number, number_in_both = number * inside, number_in_both * inside
+    counted = number.astype(np.float64)  # whole numbers, which floats add up faster
+    tied = _whole(counted @ np.ones(columns))  # [2, B]
+    tied_in_both = number_in_both.sum(1, dtype=np.int64)
+    tied_at_best = number.min(0).sum(1, dtype=np.int64)  # both sorted, a tie in both began at the later start
+    triples = 3 * (_whole(np.einsum("xbl,xbl->xb", counted, counted)) - tied)
     untied = total - tied[0] - tied[1]
     return Pairs(
         units=units,
@@ -69,13 +78,8 @@ def count_pairs(x: Floats, y: Floats, mask: Booleans) -> Pairs:
     )
 
 
-def _ranks(values: Floats) -> tuple[Integers, Integers]:
-    """Return ranks [R, L], tied values sharing the lowest, in sorted order and in the original order."""
-    order, ordered = _sorted(values)
-    in_order = _tie_starts(ordered)
-    in_place = np.empty(values.size, dtype=np.int64)
-    in_place[order] = in_order
-    return in_order, in_place.reshape(values.shape)
+def _whole(numbers: Floats) -> Integers:
+    return numbers.astype(np.int64)
 
 
 def _sorted(values: Floats) -> tuple[Integers, Floats]:
@@ -87,7 +91,8 @@ def _sorted(values: Floats) -> tuple[Integers, Floats]:
     columns = values.shape[1]
     start = np.arange(0, values.size, columns)[:, None]
     keys = (values + 0.0).view(np.int64)  # −0 + 0 = 0
-    keys ^= (keys >> 63) & (2**63 - 1)  # negative floats become integers in the same order
+    if keys.min(initial=0) < 0:
+        keys ^= (keys >> 63) & (2**63 - 1)  # negative floats become integers in the same order
     low = (1 << (columns - 1).bit_length()) - 1
     keys &= ~low
     keys |= np.arange(columns)
@@ -101,12 +106,19 @@ def _sorted(values: Floats) -> tuple[Integers, Floats]:
     return order, ordered
 
 
-def _tie_starts(ordered: np.ndarray[Any, Any]) -> Integers:
-    """Return [B, L] the column at which the tie of each sorted value begins."""
-    starts = np.zeros(ordered.shape, dtype=np.int64)
-    columns = np.arange(1, ordered.shape[1])
-    np.multiply(ordered[:, 1:] != ordered[:, :-1], columns, out=starts[:, 1:])
-    return np.fmax.accumulate(starts, axis=1, out=starts)  # of integers the same, three times as fast
+def _numbers_in_ties(ordered: np.ndarray[Any, Any]) -> Integers:
+    """Return [R, L] the number of every sorted value within its tie: 0, 1, ...; few values are tied."""
+    rows, columns = ordered.shape
+    numbers = np.zeros((rows, columns), dtype=np.int16 if columns < 2**15 else np.int64)
+    again = np.zeros((rows, columns), dtype=bool)  # the value before is equal
+    np.equal(ordered[:, 1:], ordered[:, :-1], out=again[:, 1:])
+    places = np.flatnonzero(again)
+    if len(places):
+        each = np.arange(len(places))
+        begins = np.zeros_like(each)  # of the tie that a place is in
+        np.multiply(places[1:] != places[:-1] + 1, each[1:], out=begins[1:])
+        numbers.ravel()[places] = each - np.maximum.accumulate(begins) + 1
+    return numbers
 
 
 def _inversions(ranks: Integers) -> Integers:
@@ -131,7 +143,7 @@ def _inversions(ranks: Integers) -> Integers:
         merged = keys.reshape(-1, 2 * half)
         merged.sort(axis=-1)
         # unmoved, the right half has places h to 2h − 1; each place forward passes one of the left half
-        places = (merged & 1 << level).astype(np.float64) @ np.arange(2.0 * half) / (1 << level)
+        places = ((merged >> level) & 1).astype(np.float64) @ np.arange(2.0 * half)
         unmoved = half * (3 * half - 1) // 2 << merges - level - 1  # in all blocks of a row
         count += unmoved - places.reshape(rows, -1).sum(1).astype(np.int64)
         half *= 2

@@ -23,7 +23,7 @@ def p_values(pairs: Pairs) -> Floats:
     rarer = np.minimum(pairs.discordant, pairs.total - pairs.discordant)
     untied = (pairs.x.pairs + pairs.y.pairs == 0) & (pairs.units >= 2)
     exact = untied & ((pairs.units <= EXACT_UNITS) | (rarer <= 1))
-    for units in np.unique(pairs.units[exact]):
+    for units in np.unique(pairs.units[exact]) if exact.any() else ():
         rows = exact & (pairs.units == units)
         p[rows] = _exact(int(units))[rarer[rows]]
     return p

@@ -102,7 +102,9 @@ def _sums(
                 along[t] += apart.mul_(some[t]).sum((1, 3))
     along += (totals * away).sum(-1)
     both = torch.stack([totals[:, 0], totals[:, 1].flip(0)])  # [D, n, B, 4H] in the order of the text
-    gradients = torch.bmm(both.flatten(1, 2), cells.input_weight.mT).sum(0).unflatten(0, (n, texts))
+    ahead, back = both.flatten(1, 2)
+    of_ahead, of_back = cells.input_weight  # [E, 4H] each
+    gradients = product(back, of_back, product(ahead, of_ahead)).unflatten(0, (n, texts))
     return (along[:, 0] + along[:, 1].flip(0)).T, gradients.transpose(0, 1)
 
 

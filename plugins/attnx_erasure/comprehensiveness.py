@@ -1,3 +1,5 @@
+from torch import Tensor
+
 from attnx.plugin import Axis, Evidence, Measure, Metric, WithCurve
 
 from .erasure_curve import probability_falls, taken
@@ -35,3 +37,6 @@ class Comprehensiveness(Metric):
     def __call__(self, evidence: Evidence) -> WithCurve:
         falls = probability_falls(evidence, taken(evidence, self.bins), self.draws)  # [B, T]
         return WithCurve(falls.mean(1), falls)
+
+    def deletes(self, evidence: Evidence) -> Tensor | None:
+        return None if self.draws else taken(evidence, self.bins)

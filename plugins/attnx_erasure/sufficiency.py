@@ -1,3 +1,5 @@
+from torch import Tensor
+
 from attnx.plugin import Axis, Evidence, Measure, Metric, WithCurve
 
 from .erasure_curve import probability_falls, taken
@@ -33,6 +35,12 @@ class Sufficiency(Metric):
         self.axis = Axis("fall in probability with only the top units", "% of units kept", options.bins)
 
     def __call__(self, evidence: Evidence) -> WithCurve:
-        mask = evidence.trace.batch.mask[:, None]
-        falls = probability_falls(evidence, mask & ~taken(evidence, self.bins), self.draws)  # [B, T]
+        falls = probability_falls(evidence, self._others(evidence), self.draws)  # [B, T]
         return WithCurve(falls.mean(1), falls)
+
+    def deletes(self, evidence: Evidence) -> Tensor | None:
+        return None if self.draws else self._others(evidence)
+
+    def _others(self, evidence: Evidence) -> Tensor:
+        """[B, T, L] all units but the top ones of every share."""
+        return evidence.trace.batch.mask[:, None] & ~taken(evidence, self.bins)

@@ -59,9 +59,14 @@ class HfEncoder(nn.Module):
         return cls(data, projection, options)
 
     def train(self, mode: bool = True) -> Self:
-        """A frozen encoder drops nothing out either."""
-        super().train(mode)
-        if self.frozen:
+        """A frozen encoder drops nothing out either; it has many modules, so it is switched once."""
+        if not self.frozen:
+            return super().train(mode)
+        self.training = mode
+        for module in self.children():
+            if module is not self.network:
+                module.train(mode)
+        if self.network.training:
             self.network.eval()
         return self
 

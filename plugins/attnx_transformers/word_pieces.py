@@ -70,20 +70,21 @@ class WordPieces:
 
     def encode(self, examples: Sequence[Example]) -> Batch:
         """Examples as a batch."""
-        asked = {_key(example): example for example in examples}
+        keys = [_key(example) for example in examples]
+        asked = dict(zip(keys, examples, strict=True))
         new = [(key, example) for key, example in asked.items() if key not in self._kept]
         if len(self._kept) + len(new) > KEPT:
             self._kept.clear()
             new = list(asked.items())
-        with quiet():
-            rows = self._rows([example for _, example in new])
+        rows = self._rows([example for _, example in new])
         self._kept |= {key: self._columns(e, row) for (key, e), row in zip(new, rows, strict=True)}
-        return collate(examples, [self._kept[_key(example)] for example in examples])
+        return collate(examples, [self._kept[key] for key in keys])
 
     def _rows(self, examples: Sequence[Example]) -> list[list[Piece]]:
         if not examples:
             return []
-        return self._texts(examples) if self.prompt is None else self._prompts(self.prompt, examples)
+        with quiet():
+            return self._texts(examples) if self.prompt is None else self._prompts(self.prompt, examples)
 
     def answer(self, words: str) -> tuple[int, ...]:
         """The pieces of an answer after the end of the prompt, and after a space where it has none."""

@@ -1,5 +1,7 @@
 """Products by either library are the same product, with the same gradients."""
 
+import os
+
 import pytest
 import torch
 from torch import nn
@@ -76,3 +78,36 @@ def test_only_processors_on_which_it_is_faster_get_the_other_library(
         assert not products._available()
     finally:
         products._available.cache_clear()
+
+
+def test_an_affine_map_has_the_gradients_of_torch_and_those_of_its_gradients(library: str) -> None:
+    torch.manual_seed(0)
+    given = [torch.randn(*shape, requires_grad=True) for shape in ((6, 4, 20), (30, 20), (30,))]
+
+    def derivatives(value: torch.Tensor) -> list[torch.Tensor]:
+        plain = torch.autograd.grad(value.square().sum(), given, retain_graph=True)
+        first = torch.autograd.grad(value.square().sum(), given, create_graph=True)
+        second = torch.autograd.grad(torch.stack([one.square().sum() for one in first]).sum(), given)
+        return [value, *plain, *first, *second]
+
+    x, weight, bias = given
+    found, expected = derivatives(products.affine(*given)), derivatives(x @ weight.mT + bias)
+    for ours, theirs in zip(found, expected, strict=True):
+        torch.testing.assert_close(ours, theirs, atol=1e-3, rtol=1e-4)
+
+
+def test_few_programs_of_the_other_library_are_kept_and_the_environment_stays(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    name, few = products.CAPACITY
+    seen: list[str | None] = []
+    monkeypatch.setattr(torch, "ones", lambda *_: seen.append(os.environ.get(name)))
+    monkeypatch.setattr(torch.ops.mkldnn, "_linear_pointwise", lambda *_: None, raising=False)
+    monkeypatch.delenv(name, raising=False)
+    products._keep_few_programs()
+    assert seen == [few, few]
+    assert name not in os.environ
+    monkeypatch.setenv(name, "7")
+    products._keep_few_programs()
+    assert len(seen) == 2
+    assert os.environ[name] == "7"

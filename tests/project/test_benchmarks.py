@@ -1,11 +1,13 @@
 """`make bench` runs to its end: every benchmark at a tiny size, with equal results on both sides."""
 
+import json
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from benchmarks import timing
+from benchmarks import growth, timing
 from benchmarks.__main__ import load, main, names
 from benchmarks.measured import FILE, HEAD, Measured, line
 from benchmarks.page import PAGE, filled
@@ -133,3 +135,27 @@ def test_a_run_of_some_benchmarks_is_not_written(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(SystemExit):
         main()
     assert not list(tmp_path.iterdir())
+    monkeypatch.setattr("sys.argv", ["benchmarks", "--into", str(tmp_path / "some.json"), "kendall"])
+    with pytest.raises(SystemExit):
+        main()
+    assert [file.name for file in tmp_path.iterdir()] == ["some.json"]
+
+
+def test_growth_is_measured_in_a_process_of_its_own_and_kept_beside_what_is_known(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    known = growth.Grown(seconds=1.0, cpu=2.0, megabytes=3.0)
+    case, others = "texts 4000", {"runs 5000": asdict(known)}
+    monkeypatch.setattr(growth, "FILE", tmp_path / "growth.json")
+    (tmp_path / "growth.json").write_text(json.dumps(others), encoding="utf-8")
+    said = SimpleNamespace(stderr=f"a warning\n{json.dumps(asdict(known) | {'cpu': 7.0})}\n")
+    monkeypatch.setattr("subprocess.run", lambda *_, **__: said)
+    monkeypatch.setattr("sys.argv", ["growth", case])
+    growth.main()
+    assert growth.read(tmp_path / "growth.json") == {case: replace(known, cpu=7.0), "runs 5000": known}
+    assert "a warning" in capsys.readouterr().out
+
+
+def test_a_case_of_growth_runs(home: Path, tmp_path: Path) -> None:
+    growth.measured(tmp_path, 12, train=40)
+    assert len((tmp_path / "test.jsonl").read_text().splitlines()) == 12

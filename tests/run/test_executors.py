@@ -119,3 +119,10 @@ def test_nothing_asked_takes_the_default():
 def test_executors_that_make_no_sense_are_refused(asked, message):
     with pytest.raises(UsageError, match=message):
         choose_workers(*asked)
+
+
+def test_workers_of_this_machine_compute_on_as_many_cores_as_it_has_at_most(monkeypatch):
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    assert [Workers("local", count).computing for count in (1, 2, 8, 0)] == [1, 2, 2, 2]
+    assert Workers("dask", 8, scheduler="tls://elsewhere:8786").computing == 8
+    assert Workers("in-process").computing == 1

@@ -8,15 +8,19 @@ from typing import Any
 
 import pytest
 import torch
-from tiny_checkpoints import save
+from tiny_checkpoints import data, save
 from torch import Tensor
 
 import attnx
 from attnx.plugin import Batch
 from attnx.run.training import frozen_states
+from attnx.run.training.checkpoints import learned_state, load_learned
 from attnx.store.kept_tensors import list_kept
 from attnx.store.weights import Weights
+from attnx_projections.options import SoftmaxOptions
+from attnx_projections.softmax import Softmax
 from attnx_transformers.encoder import HfEncoder
+from attnx_transformers.options import HfOptions
 
 TASK = "sdc-text:train=60,dev=30,test=20"
 EPOCHS = 3
@@ -113,3 +117,16 @@ def test_other_seeds_and_scorers_share_states_and_other_pieces_do_not(checkpoint
 def test_an_encoder_that_is_trained_keeps_no_states(checkpoint: Path, homes: Any) -> None:
     weights(checkpoint, homes("trained"), ",freeze=false")
     assert not list_kept("states")
+
+
+def test_what_is_frozen_is_in_no_checkpoint_and_what_is_learned_is_put_back(checkpoint: Path) -> None:
+    options = HfOptions(checkpoint=str(checkpoint), freeze=True)
+    model = HfEncoder.build(data(), Softmax(SoftmaxOptions()), options)
+    before = {name: tensor.clone() for name, tensor in learned_state(model).items()}
+    assert {name.partition(".")[0] for name in before} == {"scorer", "decoder"}
+    with torch.no_grad():
+        model.decoder.weight += 1
+    model.train()
+    assert (model.training, model.decoder.training, model.network.transformer.training) == (True, True, False)
+    load_learned(model, before)
+    assert same(learned_state(model), before)

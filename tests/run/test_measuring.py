@@ -3,17 +3,25 @@
 from typing import Any
 
 import numpy as np
+import pytest
 import torch
 from torch import Tensor
 
-from attnx.formulas import Randomness
+from attnx.formulas import Randomness, erasure
 from attnx.plugin import Axis, Evidence, Measure, Metric, WithCurve
 from attnx.progress import Progress
 from attnx.request.plan import Tests
+from attnx.run.measuring import batch_answers
 from attnx.run.measuring.attribution import Named
 from attnx.run.measuring.measurement import observe
 from attnx.run.measuring.splits import Split
 from attnx.testing import ToyModel, toy_data
+from attnx_baselines.attention import Attention
+from attnx_baselines.options import RandomOptions
+from attnx_baselines.random import Random
+from attnx_erasure.comprehensiveness import Comprehensiveness
+from attnx_erasure.options import ErasureCurveOptions
+from attnx_erasure.sufficiency import Sufficiency
 
 
 class Broken:
@@ -73,3 +81,38 @@ def test_scores_that_are_not_finite_leave_their_example_undefined_and_no_other()
     assert not np.isnan(of_model).any()
     ((_, line),) = found.measurements[1].curves
     assert line.tolist() == [np.nanmean(curve)] * 2
+
+
+def test_deletions_of_all_metrics_and_explanations_are_computed_together_with_the_same_values(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model, calls = ToyModel(), []
+    computed = erasure._logits_of_kept
+
+    def counted(model: Any, batch: Any, rows: Tensor, kept: Tensor) -> Tensor:
+        calls.append(len(rows))
+        return computed(model, batch, rows, kept)
+
+    def values() -> list[list[float]]:
+        options = ErasureCurveOptions()
+        found = observe(
+            model,
+            Split(model, toy_data().test, torch.device("cpu")),
+            Tests(
+                explanations=(Named("attention", Attention()), Named("random", Random(RandomOptions()))),
+                metrics=(Named("without", Comprehensiveness(options)), Named("only", Sufficiency(options))),
+            ),
+            seed=0,
+            progress=Progress("off"),
+            label="measuring",
+        )
+        return [m.values[:, 0].tolist() for m in found.measurements]
+
+    monkeypatch.setattr(erasure, "_logits_of_kept", counted)
+    together = values()
+    assert len(calls) == 1
+    rows = calls.pop()
+    monkeypatch.setattr(batch_answers, "_delete_together", lambda *_: None)
+    np.testing.assert_allclose(values(), together, atol=1e-6)
+    assert len(calls) == 4
+    assert sum(calls) == rows

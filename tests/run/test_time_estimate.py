@@ -74,18 +74,23 @@ class Slow(Metric):
 
 
 @pytest.mark.parametrize("per_second", [1.0, 1e3])  # units: what is declared would take days, or 8 minutes
+@pytest.mark.parametrize(("workers", "said"), [(1, " here, for"), (2, " here with 2 workers, for")])
 def test_an_estimate_is_what_measuring_takes_and_not_what_is_declared(
-    per_second: float, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    per_second: float,
+    workers: int,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     slow, model = Slow(), ToyModel()
     alike = [example for example in toy_data().test if len(example.units) == 3]
-    split = Split(model, alike * 150, torch.device("cpu"))
+    split = Split(model, alike * 150 * workers, torch.device("cpu"))
     monkeypatch.setattr(time_estimate, "time", SimpleNamespace(perf_counter=lambda: slow.clock))
     monkeypatch.setattr(time_estimate, "_units_per_second", lambda *_: per_second)
     tests = Tests(explanations=(Named("attention", Attention()),), metrics=(Named("slow", slow),))
     rows = np.arange(len(split) // 2)
-    time_estimate.announce_duration(tests, model, split, rows, 1, Progress())
-    assert f"about {duration(0.5 * len(rows))} here" in capsys.readouterr().err
+    time_estimate.announce_duration(tests, model, split, rows, 1, Progress(), workers=workers)
+    assert f"about {duration(0.5 * len(rows) / workers)}{said}" in capsys.readouterr().err
     assert slow.clock < 0.2 * 0.5 * len(rows)  # of which little is spent on the estimate
 
 

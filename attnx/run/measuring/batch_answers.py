@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+import torch
 from torch import Tensor
 
+from ...formulas.erasure import logits_of_kept, remembered
 from ...formulas.randomness import Randomness
 from ...protocols import Metric, Model, SplitMetric
 from ...types import Corpus, Evidence, Importance, JointEvidence, Trace
@@ -79,6 +81,7 @@ def answers_of_batch(
     metric may ask to explain again.
     """
     joint: dict[str, dict[str, Tensor]] = {}
+    _delete_together(pairs, model, trace, seen, seed, importances, methods)
     for metric, explanation, reference in pairs:
         if metric.component.joint:
             assert explanation is not None, "a joint metric reads explanations"
@@ -92,6 +95,38 @@ def answers_of_batch(
             continue
         single = evidence_of(model, trace, seen, seed, metric, explanation, reference, importances, methods)
         yield answer_tensors(metric, single, corpus)
+
+
+def _delete_together(
+    pairs: Sequence[Pairing],
+    model: Model,
+    trace: Trace,
+    seen: Seen,
+    seed: int,
+    importances: Mapping[str, Importance],
+    methods: Mapping[str, Named],
+) -> None:
+    """Compute the outputs that metrics will ask for without some columns, while outputs are remembered.
+
+    Each metric and explanation by itself asks for a few deletions of every length: passes of a few rows.
+    """
+    if remembered() is None:
+        return
+    asked = []
+    for metric, explanation, reference in pairs:
+        component = metric.component
+        if component.joint or component.whole_split or not component.reads_explanation:
+            continue
+        evidence = evidence_of(model, trace, seen, seed, metric, explanation, reference, importances, methods)
+        with errors_of(metric.title("metric")):
+            deleted = component.deletes(evidence)
+        asked += [] if deleted is None else [deleted]
+    if len(asked) > 1:
+        batch = seen.trace.batch
+        used = torch.arange(batch.mask.shape[1], device=batch.mask.device) < batch.lengths[:, None]  # [B, L]
+        kept = used[:, None] & ~torch.cat(asked, 1)  # [B, K, L]
+        rows, numbers = (kept & batch.mask[:, None]).any(-1).nonzero(as_tuple=True)
+        logits_of_kept(seen.model, batch, rows, kept[rows, numbers])
 
 
 def answer_tensors(metric: Named, evidence: Evidence, corpus: Corpus) -> tuple[tuple[Tensor, ...], bool]:

@@ -35,10 +35,13 @@ def announce_duration(
     seeds: int,
     progress: Progress,
     measure_split: MeasureSplit | None = None,
+    *,
+    workers: int = 1,
 ) -> None:
     """Show in one line how much goes through the model and how long that takes, if it is long.
 
-    Some examples are measured to find out, by `measure_split` if passes must fit a device.
+    Some examples are measured to find out, by `measure_split` if passes must fit a device. Workers share
+    the work; each computes as this process does.
     """
     counts = split.unit_counts.numpy()
     measured = np.arange(len(counts)) if rows is None else rows
@@ -48,17 +51,19 @@ def announce_duration(
     longest = int(counts.max(initial=0))
     if sent < ENOUGH:
         return
-    seconds = sent / _units_per_second(model, split)
+    seconds = sent / _units_per_second(model, split) / workers
     if seconds < LONG and longest < LONG_TEXT:
         return
     # What is declared is a bound: texts that several explanations ask for, and states, are computed once.
-    seconds = min(seconds, _tried(expensive, model, split, measured, units, progress, measure_split))
+    tried = _tried(expensive, model, split, measured, units, progress, measure_split)
+    seconds = min(seconds, tried / workers)
     if seconds < LONG and longest < LONG_TEXT:
         return
     each = f" for each of {seeds} seeds" if seeds > 1 else ""
+    shared = f" with {workers} workers" if workers > 1 else ""
     progress.say(
-        f"measuring takes about {duration(max(1.0, seconds))} here{each}, for up to {_in_words(sent)} "
-        f"units through the model; the longest example has {longest} units (see --sample)"
+        f"measuring takes about {duration(max(1.0, seconds))} here{shared}{each}, for up to "
+        f"{_in_words(sent)} units through the model; the longest example has {longest} units (see --sample)"
     )
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from ...protocols import Model
 from ...results.observations import Epoch, TrainingRecord
@@ -23,7 +23,7 @@ class TrainingHistory:
 
     course: list[Epoch]
     best: Epoch
-    best_state: dict[str, Tensor]
+    best_state: dict[str, Tensor]  # of what is learned
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class TrainingState:
     def state(self) -> dict[str, Tensor]:
         """All of it except the scaler, as tensors by name."""
         return {
-            **_prefixed("model", self.model.state_dict()),
+            **_prefixed("model", learned_state(self.model)),
             **{
                 f"optimizer.{number}.{name}": value
                 for number, values in self.optimizer.state_dict()["state"].items()
@@ -51,7 +51,7 @@ class TrainingState:
 
     def restore(self, state: Mapping[str, Tensor], scaler: dict[str, Any]) -> None:
         """Set everything to a stored state."""
-        self.model.load_state_dict(_below("model", state))
+        load_learned(self.model, _below("model", state))
         known: dict[int, dict[str, Tensor]] = {}
         for path, value in _below("optimizer", state).items():
             number, _, name = path.partition(".")
@@ -84,7 +84,7 @@ class Checkpoint:
         record = TrainingRecord.model_validate(known["record"]).following(followed)
         if record is None:
             return None
-        if shapes(_below("model", tensors)) != shapes(state.model.state_dict()):
+        if shapes(_below("model", tensors)) != shapes(learned_state(state.model)):
             self._store.warn_damaged(self._key, ValueError("another model's weights"))
             return None
         state.restore(tensors, known["scaler"])
@@ -109,6 +109,18 @@ class Checkpoint:
     def remove(self) -> None:
         """Delete the checkpoint, if there is one."""
         self._store.delete(self._key)
+
+
+def learned_state(model: Model) -> dict[str, Tensor]:
+    """The state of a model without its frozen parameters: all that training can change."""
+    named = cast("nn.Module", model).named_parameters(remove_duplicate=False)
+    frozen = {name for name, parameter in named if not parameter.requires_grad}
+    return {name: tensor for name, tensor in model.state_dict().items() if name not in frozen}
+
+
+def load_learned(model: Model, state: Mapping[str, Tensor]) -> None:
+    """Set a model to the state of what it learns."""
+    model.load_state_dict({**model.state_dict(), **state})
 
 
 def _randomness(device: torch.device) -> dict[str, Tensor]:

@@ -23,6 +23,7 @@ from ...types import Batch, Trace
 from ..evaluation_mode import evaluating
 from ..measuring.splits import Split, batches
 
+COLUMNS: Final = 2**11  # of a batch: of 2**13, a tenth is padding, and no pass is faster
 MOST: Final = 2**30  # bytes of one split: more would not fit into memory, and is computed in every epoch
 
 
@@ -33,14 +34,18 @@ class FrozenStates:
     states: Tensor  # [N + 1, H], on the CPU; the last row is 0, for padding
     starts: dict[int, int]  # by the identity of an example: the row of its first column
 
-    def trace(self, model: Model, batch: Batch) -> Trace:
-        """What a forward pass of the model shows, from states that are known."""
+    def trace(self, model: Model, batch: Batch, *, embedded: bool = True) -> Trace:
+        """What a forward pass of the model shows, from states that are known.
+
+        Its embeddings have no numbers if none are asked for.
+        """
         starts = torch.tensor([self.starts[id(example)] for example in batch.examples])  # [B]
         columns = torch.arange(batch.mask.shape[1])
         used = columns < batch.lengths.cpu()[:, None]  # [B, L]
         rows = (starts[:, None] + columns).masked_fill(~used, len(self.states) - 1)
         hidden = self.states[rows].to(batch.mask.device)  # [B, L, H]
-        return Trace(batch, model.embed(batch), hidden, *model.decode(batch, hidden))
+        embeddings = model.embed(batch) if embedded else hidden[..., :0]
+        return Trace(batch, embeddings, hidden, *model.decode(batch, hidden))
 
 
 def frozen_states(
@@ -68,7 +73,7 @@ def frozen_states(
         return FrozenStates(found[0]["states"], starts)
     states = torch.zeros(total + 1, width)
     with evaluating(model), progress.stage(f"{label}: hidden states, once", len(split)) as step:
-        for rows, batch in batches(split):
+        for rows, batch in batches(split, COLUMNS):
             _fill(states, frozen.frozen_states(batch), batch, [starts[id(e)] for e in split.at(rows)])
             step(len(rows))
     if key:
@@ -91,7 +96,7 @@ def _key(model: FrozenModel, split: Split, device: torch.device) -> str:
     for name, tensor in [*part.named_parameters(), *part.named_buffers()]:
         hashed.update(f"{name}{tensor.dtype}{tuple(tensor.shape)}".encode())
         hashed.update(_bytes(tensor))
-    for _, batch in batches(split):
+    for _, batch in batches(split, COLUMNS):
         for read in (batch.inputs, batch.mask, batch.lengths, batch.query):
             if read is not None:
                 hashed.update(f"{read.dtype}{tuple(read.shape)}".encode())
@@ -99,5 +104,5 @@ def _key(model: FrozenModel, split: Split, device: torch.device) -> str:
     return hashed.hexdigest()[:32]
 
 
-def _bytes(tensor: Tensor) -> bytes:
-    return tensor.detach().cpu().contiguous().numpy().tobytes()
+def _bytes(tensor: Tensor) -> memoryview | bytes:
+    return tensor.detach().cpu().contiguous().numpy().data if tensor.numel() else b""

@@ -23,7 +23,7 @@ from ..evaluation_mode import evaluating
 from ..measuring.attribution import Named, trace_of
 from ..measuring.metric_calls import answer_of, attention_evidence
 from ..measuring.splits import Split, batches, shuffled
-from .checkpoints import Checkpoint, TrainingHistory, TrainingState
+from .checkpoints import Checkpoint, TrainingHistory, TrainingState, learned_state, load_learned
 from .estimate import TrainingEstimate
 from .frozen_states import FrozenStates, frozen_states
 from .optimizer import PlainAdam
@@ -106,7 +106,7 @@ def train(
                 if checkpoint:
                     checkpoint.remove()
                 if len(history.course) == 1:  # the best weights are the untrained ones
-                    model.load_state_dict(history.best_state)
+                    load_learned(model, history.best_state)
                     _refuse_impossible_losses(model, split, training.batch_size, goal)
                 raise UsageError(
                     f"Training diverged in epoch {epoch}: the loss is {now.loss}. "
@@ -121,7 +121,7 @@ def train(
                 break
             if checkpoint and epoch < training.epochs:
                 checkpoint.write(state, history)
-    model.load_state_dict(history.best_state)
+    load_learned(model, history.best_state)
     model.eval()
     return TrainingRecord(course=tuple(history.course), best_epoch=history.best.epoch)
 
@@ -144,8 +144,9 @@ def loss(
     λ·Ent(a) for an entropy of λ, −λ·log(1 − Σ a_i over the rationale) for a deception of λ. Hidden states
     that are known are not computed.
     """
-    trace = known.trace(model, batch) if known else trace_of(model, batch)
-    if "projection" in model.provides and model.projection.trains_by_expectation:
+    expected = "projection" in model.provides and model.projection.trains_by_expectation
+    trace = known.trace(model, batch, embedded=expected) if known else trace_of(model, batch)
+    if expected:
         value = _expected_cross_entropy(model, trace, class_weights)
     else:
         value = F.cross_entropy(trace.logits, batch.labels, class_weights)
@@ -211,7 +212,7 @@ def _assess(
     values: dict[str, list[Tensor]] = {named.label: [] for named in followed}
     with evaluating(model):
         for batch in dev:
-            trace = known.trace(model, batch) if known else trace_of(model, batch)
+            trace = known.trace(model, batch, embedded=bool(followed)) if known else trace_of(model, batch)
             total_loss += float(F.cross_entropy(trace.logits, batch.labels, reduction="sum"))
             if training.deception:
                 penalties = deception_penalty(trace.attention, batch.rationale)  # [B]
@@ -270,4 +271,4 @@ def _class_weights(labels: Tensor, classes: int, training: Training, device: tor
 
 
 def _copy(model: Model) -> dict[str, Any]:
-    return {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
+    return {name: tensor.detach().clone() for name, tensor in learned_state(model).items()}

@@ -43,6 +43,12 @@ class Workers:
         return self.count or (2 if self.scheduler else os.cpu_count() or 1)
 
     @property
+    def computing(self) -> int:
+        """How many of them compute at the same time: on this machine no more than it has cores."""
+        cores = os.cpu_count() or 1
+        return self.number if self.scheduler else min(self.number, cores)
+
+    @property
     def at_once(self) -> int:
         """How many jobs are handed over at a time.
 

@@ -6,6 +6,7 @@ import json
 import shutil
 import socket
 import time
+from logging import getLogger
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,10 @@ import torch
 from test_models import make
 from tiny_checkpoints import data, save
 from transformers.models.bert import modeling_bert
+from transformers.utils import logging as transformers_logging
 
 from attnx.plugin import DataError, Source, UsageError
-from attnx_transformers.checkpoints import Checkpoint
+from attnx_transformers.checkpoints import Checkpoint, quiet
 from attnx_transformers.options import CheckpointOptions
 
 WORDS = "sdc-text:train=60,dev=30,test=20"
@@ -204,3 +206,21 @@ def test_a_config_of_gigabytes_is_not_read(tmp_path: Path) -> None:
         file.truncate(2**32)  # sparse: it takes no space
     with pytest.raises(DataError, match="is larger than 50 MB"):
         Checkpoint.find(CheckpointOptions(checkpoint=str(tmp_path)), Source())
+
+
+def test_reports_of_transformers_are_held_back_inside_and_shown_after(caplog: Any) -> None:
+    logger = transformers_logging.get_logger("transformers.models")
+    own, bars = getLogger("transformers"), transformers_logging.is_progress_bar_enabled()
+    own.addHandler(caplog.handler)
+    try:
+        with quiet():
+            with quiet():
+                logger.warning("not shown")
+            logger.warning("not shown either")
+            logger.error("an error")
+            getLogger("another").warning("of another library")
+        logger.warning("shown again")
+    finally:
+        own.removeHandler(caplog.handler)
+    assert list(dict.fromkeys(caplog.messages)) == ["an error", "of another library", "shown again"]
+    assert transformers_logging.is_progress_bar_enabled() == bars
