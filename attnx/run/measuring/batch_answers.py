@@ -126,7 +126,8 @@ def _delete_together(
         used = torch.arange(batch.mask.shape[1], device=batch.mask.device) < batch.lengths[:, None]  # [B, L]
         kept = used[:, None] & ~torch.cat(asked, 1)  # [B, K, L]
         rows, numbers = (kept & batch.mask[:, None]).any(-1).nonzero(as_tuple=True)
-        logits_of_kept(seen.model, batch, rows, kept[rows, numbers])
+        if len(rows):  # a deletion of everything is not computed
+            logits_of_kept(seen.model, batch, rows, kept[rows, numbers])
 
 
 def answer_tensors(metric: Named, evidence: Evidence, corpus: Corpus) -> tuple[tuple[Tensor, ...], bool]:
