@@ -6,7 +6,6 @@ which torch has as well, uses all of it. Both round differently, in the last dig
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -18,7 +17,6 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
-CAPACITY = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")  # of 1024, each .6 MB: one for every size of a product
 FEWEST = 2**16  # multiplications of a product: of fewer, the call itself is most of it
 
 
@@ -57,7 +55,13 @@ def affine(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     Returns:
         x·weightᵀ + bias [..., N].
     """
-    if bias.ndim == 1 and _faster(x, weight) and not torch.is_autocast_enabled(x.device.type):
+    # Without gradients, sizes are of all kinds, and oneDNN would write a program for each of them.
+    if (
+        torch.is_grad_enabled()
+        and bias.ndim == 1
+        and _faster(x, weight)
+        and not torch.is_autocast_enabled(x.device.type)
+    ):
         return _mapped(x, weight, bias)
     return x @ weight.mT + bias
 
@@ -154,31 +158,10 @@ def _available() -> bool:
         vendor = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:  # not Linux
         return False
-    faster = (
+    return (
         "AuthenticAMD" in vendor
         and torch.backends.mkl.is_available()
         and torch.backends.mkldnn.is_available()
         and torch.backends.cpu.get_cpu_capability() == "AVX512"
         and hasattr(torch.ops.mkldnn, "_linear_pointwise")
     )
-    if faster:
-        _keep_few_programs()
-    return faster
-
-
-def _keep_few_programs() -> None:
-    """Let oneDNN keep few of the programs that it writes, unless the user said how many.
-
-    It reads the number when it writes the first one, so that one is written here.
-    """
-    name, few = CAPACITY
-    if name in os.environ:
-        return
-    os.environ[name] = few
-    try:
-        torch.ops.mkldnn._linear_pointwise(torch.ones(2, 2), torch.ones(2, 2), None, "none", [], "")
-    finally:
-        del os.environ[name]
-
-
-_available()  # now: once torch has used oneDNN for anything, the number of its programs is fixed

@@ -1,7 +1,5 @@
 """Products by either library are the same product, with the same gradients."""
 
-import os
-
 import pytest
 import torch
 from torch import nn
@@ -94,20 +92,3 @@ def test_an_affine_map_has_the_gradients_of_torch_and_those_of_its_gradients(lib
     found, expected = derivatives(products.affine(*given)), derivatives(x @ weight.mT + bias)
     for ours, theirs in zip(found, expected, strict=True):
         torch.testing.assert_close(ours, theirs, atol=1e-3, rtol=1e-4)
-
-
-def test_few_programs_of_the_other_library_are_kept_and_the_environment_stays(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    name, few = products.CAPACITY
-    seen: list[str | None] = []
-    monkeypatch.setattr(torch, "ones", lambda *_: seen.append(os.environ.get(name)))
-    monkeypatch.setattr(torch.ops.mkldnn, "_linear_pointwise", lambda *_: None, raising=False)
-    monkeypatch.delenv(name, raising=False)
-    products._keep_few_programs()
-    assert seen == [few, few]
-    assert name not in os.environ
-    monkeypatch.setenv(name, "7")
-    products._keep_few_programs()
-    assert len(seen) == 2
-    assert os.environ[name] == "7"
