@@ -33,7 +33,7 @@ from attnx_transformers.encoder import HfEncoder
 from attnx_transformers.options import HfCausalOptions, HfClassifierOptions, HfOptions
 
 LABELS = ("LABEL_0", "LABEL_1")
-CLOSE = 1e-5
+CLOSE = 1e-4  # another word changes a logit by far more, the last bits of a product by less
 Folder = Callable[[str], Path]
 
 
