@@ -266,7 +266,7 @@ def test_states_of_a_layer_do_not_depend_on_the_batch(kind: str, saved: Any) -> 
                 trace = trace_of(model, model.encode([data().test[row]]))
                 alone = attribute(Named("it", method), model, trace, trace.predicted).values
             np.testing.assert_allclose(
-                together[row], by_unit(trace.batch, alone, 0).numpy(), atol=2e-5, rtol=1e-3
+                together[row], by_unit(trace.batch, alone, 0).numpy(), atol=1e-4, rtol=1e-2
             )
 
 
