@@ -80,9 +80,15 @@ def answers_of_batch(
     A joint metric is called once, with all explanations that it is paired with. `methods` has those that a
     metric may ask to explain again.
     """
+
+    def evidence_for(pair: Pairing) -> Evidence:
+        return evidence_of(model, trace, seen, seed, *pair, importances, methods)
+
     joint: dict[str, dict[str, Tensor]] = {}
-    _delete_together(pairs, model, trace, seen, seed, importances, methods)
-    for metric, explanation, reference in pairs:
+    if remembered() is not None:
+        _delete_together([(pair[0], evidence_for(pair)) for pair in pairs if _may_say(pair[0])], seen)
+    for pair in pairs:
+        metric, explanation, _ = pair
         if metric.component.joint:
             assert explanation is not None, "a joint metric reads explanations"
             if metric.label not in joint:
@@ -93,33 +99,24 @@ def answers_of_batch(
             values = joint[metric.label][explanation]
             yield (values.cpu(),), values.device != trace.logits.device
             continue
-        single = evidence_of(model, trace, seen, seed, metric, explanation, reference, importances, methods)
-        yield answer_tensors(metric, single, corpus)
+        yield answer_tensors(metric, evidence_for(pair), corpus)
 
 
-def _delete_together(
-    pairs: Sequence[Pairing],
-    model: Model,
-    trace: Trace,
-    seen: Seen,
-    seed: int,
-    importances: Mapping[str, Importance],
-    methods: Mapping[str, Named],
-) -> None:
-    """Compute the outputs that metrics will ask for without some columns, while outputs are remembered.
+def _may_say(metric: Named) -> bool:
+    """Whether a metric can say which deletions it will ask for."""
+    component = metric.component
+    return not component.joint and not component.whole_split and component.reads_explanation
+
+
+def _delete_together(calls: Sequence[tuple[Named, Evidence]], seen: Seen) -> None:
+    """Compute the outputs that metrics will ask for without some columns; they are remembered.
 
     Each metric and explanation by itself asks for a few deletions of every length: passes of a few rows.
     """
-    if remembered() is None:
-        return
     asked = []
-    for metric, explanation, reference in pairs:
-        component = metric.component
-        if component.joint or component.whole_split or not component.reads_explanation:
-            continue
-        evidence = evidence_of(model, trace, seen, seed, metric, explanation, reference, importances, methods)
+    for metric, evidence in calls:
         with errors_of(metric.title("metric")):
-            deleted = component.deletes(evidence)
+            deleted = metric.component.deletes(evidence)
         asked += [] if deleted is None else [deleted]
     if len(asked) > 1:
         batch = seen.trace.batch
