@@ -95,6 +95,7 @@ class Training(Options):
     epochs: Annotated[int, Field(ge=0)] = 8  # 0: the model is not trained
     learning_rate: Annotated[float, Field(gt=0)] = 1e-3
     schedule: Literal["constant", "cosine"] = "constant"  # cosine: the rate falls to 0 over all epochs
+    warmup: Annotated[float, Field(ge=0, le=1)] = 0.0  # share of all epochs in which the rate rises from 0
     batch_size: Annotated[int, Field(gt=0)] = 32
     weight_decay: Annotated[float, Field(ge=0)] = 1e-5
     patience: Annotated[int, Field(ge=0)] = (

@@ -117,6 +117,18 @@ def mean_interval(values: Array, level: float = LEVEL) -> MeanIntervals:
     return MeanIntervals(mean, mean - half, mean + half, spread.seeds)
 
 
+def counted_interval(values: Array, level: float = LEVEL) -> MeanIntervals:
+    """[S, N, M] values from 0 to 1 -> as `mean_interval`, with some width if all values agree.
+
+    Two imagined examples, one with 0 and one with 1, widen the interval, which does not leave 0 and 1.
+    """
+    found = mean_interval(values)
+    imagined = np.broadcast_to(np.array([0.0, 1.0])[None, :, None], (len(values), 2, values.shape[2]))
+    wider = mean_interval(np.concatenate([values, imagined], axis=1), level)
+    low = np.clip(wider.low, 0.0, found.mean)
+    return MeanIntervals(found.mean, low, np.clip(wider.high, found.mean, 1.0), found.seeds)
+
+
 def p_values(values: Array) -> Array:
     """[S, N, M] -> [M] the smallest 1 − level at which the interval of the mean leaves 0 out.
 

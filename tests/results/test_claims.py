@@ -117,6 +117,24 @@ def test_several_runs_are_averaged_seed_by_seed() -> None:
     assert (found.mean, found.seeds, found.cells, found.published) == (2.0, (1.0, 3.0), 2, 0.5)
 
 
+def test_runs_that_are_counted_have_an_interval_of_some_width_if_all_agree() -> None:
+    def of(*runs: list[float]) -> RowValues:
+        return RowValues.of_several([RowValues(np.array(run)[:, None], None) for run in runs])
+
+    three, twelve = (of(*[[1.0, 1.0, 1.0]] * runs) for runs in (3, 12))
+    mostly = claim(column="x", above=0.5)
+    assert decide(mostly, ["a"], {("a", "x"): three}).status == "open"
+    assert decide(mostly, ["a"], {("a", "x"): twelve}).status == "holds"
+    rarely = claim(column="x", below=0.5)
+    assert decide(rarely, ["a"], {("a", "x"): twelve}).status == "does not hold"
+    exact = stats.binomtest(12, 12).proportion_ci(method="wilson").low
+    found = measured("a", "x", twelve, None)
+    assert (found.mean, found.high, found.cells) == (1.0, 1.0, 12)
+    assert found.low == pytest.approx(exact, abs=0.05)
+    gaps = of([1.0, np.nan], [0.0, 1.0], [0.0, 0.0])  # a run without a value is left out of its seed only
+    assert measured("a", "x", gaps, None).seeds == (pytest.approx(1 / 3), 0.5)
+
+
 def test_a_comparison_of_models_that_did_not_learn_says_nothing_in_either_direction() -> None:
     samples = {("a", "x"): sample(1.0), ("b", "x"): sample(2.0, draw=1)}
     lazy = {"a": "accuracy 0.51"}

@@ -65,15 +65,21 @@ def test_patience_stops_early():
     assert record.course[-1].epoch == record.best_epoch + 3 < 50
 
 
-def test_the_cosine_schedule_is_that_of_torch(monkeypatch):
-    rates = []
+@pytest.fixture
+def rates(monkeypatch):
+    """The learning rates of every group of parameters, step by step."""
+    noted = []
     step = PlainAdam.step
 
     def noting(self, closure=None):
-        rates.append([group["lr"] for group in self.param_groups])
+        noted.append([group["lr"] for group in self.param_groups])
         return step(self, closure)
 
     monkeypatch.setattr(PlainAdam, "step", noting)
+    return noted
+
+
+def test_the_cosine_schedule_is_that_of_torch(rates):
     epochs, batches = 5, math.ceil(len(toy_data().train) / 2)
     run(ToyModel(), epochs=epochs, schedule="cosine")
     optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=0.05)
@@ -83,6 +89,18 @@ def test_the_cosine_schedule_is_that_of_torch(monkeypatch):
         optimizer.step()
         torchs.step()
     assert len(rates) == epochs * batches
+
+
+@pytest.mark.parametrize("schedule", ["constant", "cosine"])
+def test_the_rate_rises_evenly_during_the_warm_up(rates, schedule):
+    epochs, batches = 5, math.ceil(len(toy_data().train) / 2)
+    run(ToyModel(), epochs=epochs, schedule=schedule)
+    without = rates.copy()
+    rates.clear()
+    run(ToyModel(), epochs=epochs, schedule=schedule, warmup=0.4)
+    rising = 2 * batches  # two of the five epochs
+    for number, (found, full) in enumerate(zip(rates, without, strict=True)):
+        assert found == pytest.approx([min(1, number / rising) * rate for rate in full])
 
 
 class _Hard(AttentionProjection):

@@ -71,7 +71,7 @@ def every_epoch(monkeypatch):
 
 @pytest.mark.parametrize("keep", ["best", "last"])
 @pytest.mark.parametrize(
-    "settings", [{}, {"patience": 2, "schedule": "cosine"}, {"clip": 0.1, "weight_decay": 0.1}]
+    "settings", [{}, {"patience": 2, "schedule": "cosine", "warmup": 0.3}, {"clip": 0.1, "weight_decay": 0.1}]
 )
 def test_a_training_cut_off_anywhere_ends_in_the_same_bytes(tmp_path, keep, settings):
     training = SETTINGS.model_copy(update=settings)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...registry.experiments import Claim
 from ..reproduction import ClaimFound, ClaimStatus, Compared, Measured
-from ..statistics import LEVEL, mean_interval, seed_means
+from ..statistics import LEVEL, MeanIntervals, counted_interval, mean_interval, seed_means
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -24,14 +24,21 @@ class RowValues:
     values: Array  # [S, N]
     examples: Hashable  # which: two samples of the same are compared example by example
     cells: int = 1  # runs that they are the mean of
+    counted: bool = False  # the examples are runs, each with 1 or 0: it is as claimed, or it is not
 
     @classmethod
     def of_several(cls, samples: Sequence[RowValues]) -> RowValues:
-        """The mean of several runs: one value for each seed."""
+        """The mean of several runs: one value for each seed. Runs of 0 or 1 are counted instead."""
         if len(samples) == 1:
             return samples[0]
         means = np.stack([seed_means(sample.values[:, :, None])[:, 0] for sample in samples])  # [C, S]
+        if np.isin(means[~np.isnan(means)], (0.0, 1.0)).all():
+            return cls(means.T, None, len(samples), counted=True)
         return cls(means.mean(0)[:, None], None, len(samples))
+
+    def interval(self, level: float = LEVEL) -> MeanIntervals:
+        """The mean with its interval over seeds and examples."""
+        return (counted_interval if self.counted else mean_interval)(self.values[:, :, None], level)
 
 
 Place = tuple[str, str]  # row and column
@@ -59,14 +66,20 @@ class _Comparison:
     bound: float = 0.0
     sign: int = 1
 
-    def difference(self, samples: ValuesByPlace) -> Array | None:
-        """[S, N]; None where a row lacks."""
-        if self.second is None:
-            sample = samples.get(self.first)
-            return None if sample is None else self.sign * (sample.values - self.bound)
-        if self.first in samples and self.second in samples:
-            return _difference(samples[self.first], samples[self.second])
-        return None
+    def difference(self, samples: ValuesByPlace) -> RowValues | None:
+        """Of each seed on each example; None where a row lacks."""
+        first = samples.get(self.first)
+        if first is None or self.second is None:
+            return first
+        second = samples.get(self.second)
+        return None if second is None else _difference(first, second)
+
+    def interval(self, difference: RowValues, level: float) -> MeanIntervals:
+        """Its mean and interval, with the sign and the bound of the claim."""
+        found = difference.interval(level)
+        ends = [self.sign * (end - self.bound) for end in (found.low, found.high)]
+        mean = self.sign * (found.mean - self.bound)
+        return MeanIntervals(mean, *ends[:: self.sign], found.seeds)
 
     def published(self, values: Mapping[Place, float | None]) -> float | None:
         """The same difference of the printed values."""
@@ -83,7 +96,7 @@ class _Comparison:
 
 def measured(row: str, column: str, sample: RowValues, published: float | None) -> Measured:
     """A sample as a row of the table has it."""
-    found = mean_interval(sample.values[:, :, None])
+    found = sample.interval()
     return Measured(
         row=row,
         column=column,
@@ -170,16 +183,16 @@ def _comparisons(claim: Claim, rows: Sequence[str]) -> Iterator[_Comparison]:
             yield _Comparison(what, (row, claim.column), None, bound, sign)
 
 
-def _difference(a: RowValues, b: RowValues) -> Array:
+def _difference(a: RowValues, b: RowValues) -> RowValues:
     """[S, N] on the same examples, or [S, 1] between the means of each seed."""
     if a.examples is not None and a.examples == b.examples and a.values.shape == b.values.shape:
-        return a.values - b.values
-    return seed_means(a.values[:, :, None]) - seed_means(b.values[:, :, None])
+        return RowValues(a.values - b.values, a.examples)
+    return RowValues(seed_means(a.values[:, :, None]) - seed_means(b.values[:, :, None]), None)
 
 
-def _compared(one: _Comparison, difference: Array, comparisons: int, found: Found) -> Compared:
-    here = mean_interval(difference[:, :, None])
-    strict = mean_interval(difference[:, :, None], 1 - (1 - LEVEL) / comparisons)
+def _compared(one: _Comparison, difference: RowValues, comparisons: int, found: Found) -> Compared:
+    here = one.interval(difference, LEVEL)
+    strict = one.interval(difference, 1 - (1 - LEVEL) / comparisons)
     mean, low, seeds = float(here.mean[0]), float(here.low[0]), int(here.seeds[0])
     status: ClaimStatus = "open"
     needed = None

@@ -13,7 +13,7 @@ from ...request.planted import FOUND
 from ...types import TaskData
 from ..examples import Examples
 from ..report import Report
-from ..statistics import mean_interval
+from ..statistics import counted_interval
 from .report import PlantedExample, PlantedTrigger, Recovery, TriggerCheck
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -158,16 +158,9 @@ def chance_of(lengths: Sequence[int], words: int) -> float:
 
 
 def interval(values: Array) -> tuple[float, float, float]:
-    """The mean of values in [0, 1], [R, N], with its interval over repetitions and texts.
-
-    Two imagined texts, one in which the trigger is found and one in which it is not, widen the interval:
-    without them, texts that all agree would have an interval of no width.
-    """
-    mean = float(mean_interval(values[:, :, None]).mean[0])
-    imagined = np.broadcast_to([0.0, 1.0], (len(values), 2))
-    found = mean_interval(np.concatenate([values, imagined], axis=1)[:, :, None])
-    low, high = float(found.low[0]), float(found.high[0])
-    return mean, max(0.0, min(low, mean)), min(1.0, max(high, mean))
+    """The mean of values in [0, 1], [R, N], with its interval over repetitions and texts."""
+    found = counted_interval(values[:, :, None])
+    return float(found.mean[0]), float(found.low[0]), float(found.high[0])
 
 
 def repetitions(values: Sequence[Sequence[Array]]) -> Array:

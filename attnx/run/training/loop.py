@@ -256,10 +256,15 @@ def _optimizer(model: Model, training: Training) -> torch.optim.Optimizer:
 
 
 def _set_rate(optimizer: torch.optim.Optimizer, training: Training, done: float) -> None:
-    """Set the learning rate for the share of training that is done: l, or l (1 + cos π·done) / 2."""
-    if training.schedule == "cosine":
-        for group in optimizer.param_groups:
-            group["lr"] = training.learning_rate * (1 + math.cos(math.pi * done)) / 2
+    """Set the learning rate for the share of training that is done.
+
+    It rises in a straight line during the warm-up, and falls with (1 + cos π·done) / 2 if the schedule is a
+    cosine.
+    """
+    risen = min(1.0, done / training.warmup) if training.warmup else 1.0
+    left = (1 + math.cos(math.pi * done)) / 2 if training.schedule == "cosine" else 1.0
+    for group in optimizer.param_groups:
+        group["lr"] = training.learning_rate * risen * left
 
 
 def _class_weights(labels: Tensor, classes: int, training: Training, device: torch.device) -> Tensor | None:
