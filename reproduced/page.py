@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from attnx.registry.experiments import DEFAULT_SIZE
@@ -14,6 +14,7 @@ from attnx.results.reproduction import ClaimFound, Compared, Reproduction
 from attnx.views.terminal.reproduction import STATUS_IN_WORDS, markdown_section
 
 from .lessons import LESSONS, lessons
+from .merging import claims_of
 from .results import PAPERS, Stored
 
 NOT_RUN = "not run"
@@ -33,7 +34,11 @@ def page(stored: Stored, known_lessons: str | None = LESSONS.read_text(encoding=
         listed = ", ".join(f"`attnx reproduce {name}`" for name in missing)
         parts.append(f"Not run at the standard size yet, so that nothing is said of them: {listed}.\n")
     for paper in PAPERS:
-        parts += [markdown_section(stored.found[name]) for name in stored.of(paper) if name in stored.found]
+        parts += [
+            markdown_section(stored.found[name], stored.parts_of(name))
+            for name in stored.of(paper)
+            if name in stored.found
+        ]
     return "\n".join(parts)
 
 
@@ -74,10 +79,11 @@ def _claims(stored: Stored) -> str:
     ]
     for paper in PAPERS:
         for name, says, claim in stored.claims(paper):
-            found = stored.found.get(name)
-            cells = [_linked(stored, name), says, *_told(claim, found)]
-            command = found.command if found and claim else _command(stored, name, says)
-            lines.append(f"| {' | '.join(_escaped(cell) for cell in cells)} | `{command}` |")
+            tested = [part for part in stored.parts_of(name) if claims_of([part], says)] if claim else []
+            cells = [_linked(stored, name), says, *_told(claim, tested)]
+            commands = [part.command for part in tested] or [_command(stored, name, says)]
+            shown = "; ".join(f"`{command}`" for command in commands)
+            lines.append(f"| {' | '.join(_escaped(cell) for cell in cells)} | {shown} |")
     return "\n".join(lines) + "\n"
 
 
@@ -96,9 +102,9 @@ def _linked(stored: Stored, name: str) -> str:
     return f"[{short}](#{anchor(source)})" if name in stored.found else short
 
 
-def _told(claim: ClaimFound | None, found: Reproduction | None) -> Iterator[str]:
-    """What became of a claim: status, effect, published effect, and how it was run."""
-    if claim is None or found is None:
+def _told(claim: ClaimFound | None, tested: Sequence[Reproduction]) -> Iterator[str]:
+    """What became of a claim: status, effect, published effect, and how the parts that test it were run."""
+    if claim is None:
         yield from (NOT_RUN, "", "", "")
         return
     held = sum(one.status == "holds" for one in claim.compared)
@@ -108,8 +114,10 @@ def _told(claim: ClaimFound | None, found: Reproduction | None) -> Iterator[str]
     several = f" ({held} of {len(claim.compared)})" if len(claim.compared) > 1 else ""
     yield f"{one.what} = {format_number(one.difference)} {one.interval or ''}{several}"
     yield "" if one.published is None else format_number(one.published)
-    size = "" if found.size == DEFAULT_SIZE else f"{found.size}, "
-    yield f"{size}{len(found.seeds)} seeds, {found.seconds:.0f} s"
+    sizes = {part.size for part in tested} - {DEFAULT_SIZE}
+    seeds = sorted({len(part.seeds) for part in tested})
+    seconds = sum(part.seconds for part in tested)
+    yield f"{''.join(f'{size}, ' for size in sizes)}{' or '.join(map(str, seeds))} seeds, {seconds:.0f} s"
 
 
 def _nearest(one: Compared) -> tuple[bool, float]:

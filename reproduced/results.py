@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from attnx.registry.experiments import Experiment
 from attnx.results.reproduction import ClaimFound, Measured, Reproduction
+
+from .merging import merge
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "docs" / "data" / "reproductions"
@@ -30,14 +32,21 @@ class Stored:
 
     found: Mapping[str, Reproduction]
     known: Mapping[str, Experiment]
+    parts: Mapping[str, Sequence[Reproduction]] = field(default_factory=dict)  # if a table was run in parts
 
     @classmethod
     def read(cls, known: Mapping[str, Experiment], folder: Path = RESULTS) -> Stored:
         """Read the results of every experiment that the registry has."""
-        results = [
-            Reproduction.from_json(p.read_text(encoding="utf-8")) for p in sorted(folder.glob("*.json"))
-        ]
-        return cls({one.experiment: one for one in results if one.experiment in known}, known)
+        parts: dict[str, list[Reproduction]] = {}
+        for path in parts_in(folder):
+            one = Reproduction.from_json(path.read_text(encoding="utf-8"))
+            if one.experiment in known:
+                parts.setdefault(one.experiment, []).append(one)
+        return cls({name: merge(several, known[name]) for name, several in parts.items()}, known, parts)
+
+    def parts_of(self, experiment: str) -> Sequence[Reproduction]:
+        """The runs behind a result, in their order."""
+        return self.parts.get(experiment) or [self.found[experiment]]
 
     def of(self, paper: str) -> list[str]:
         """The experiments of a paper, in the order of the registry."""
@@ -58,3 +67,9 @@ class Stored:
         if found is None or row not in found.rows:
             return None
         return found.value(row, column)
+
+
+def parts_in(folder: Path, experiment: str = "*") -> list[Path]:
+    """The files of an experiment, or of all: NAME.json, and NAME.2.json and so on of later parts."""
+    found = {*folder.glob(f"{experiment}.json"), *folder.glob(f"{experiment}.[0-9].json")}
+    return sorted(found, key=lambda path: (path.name.split(".")[0], path.name.count("."), path.name))

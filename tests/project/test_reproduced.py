@@ -8,11 +8,19 @@ import pytest
 
 from attnx.components import experiments
 from attnx.results.report import Curve
-from attnx.results.reproduction import ClaimFound, ColumnShown, Compared, Measured, Reproduction
-from reproduced.collect import collect
+from attnx.results.reproduction import (
+    ClaimFound,
+    ColumnShown,
+    Compared,
+    Measured,
+    Reproduction,
+    SkippedRows,
+)
+from reproduced.collect import collect, store
 from reproduced.lessons import StaleLesson, lessons
+from reproduced.merging import merge
 from reproduced.page import anchor, page
-from reproduced.results import PAPERS, RESULTS, ROOT, Stored
+from reproduced.results import PAPERS, RESULTS, ROOT, Stored, parts_in
 
 KNOWN = experiments()
 
@@ -53,11 +61,14 @@ def test_every_experiment_belongs_to_one_paper() -> None:
 
 
 def test_stored_results_decide_claims_that_the_registry_has_at_a_size_that_may() -> None:
-    for path in sorted(RESULTS.glob("*.json")):
+    assert set(parts_in(RESULTS)) == set(RESULTS.glob("*.json"))
+    for path in parts_in(RESULTS):
         found = Reproduction.from_json(path.read_text(encoding="utf-8"))
-        assert path.stem == found.experiment
+        assert path.name.split(".")[0] == found.experiment
         assert found.size != "small"
-        assert {claim.says for claim in found.claims} <= {claim.says for claim in KNOWN[path.stem].claims}
+        assert {claim.says for claim in found.claims} <= {
+            claim.says for claim in KNOWN[found.experiment].claims
+        }
         assert path.stat().st_size < 300_000
 
 
@@ -92,9 +103,71 @@ def test_results_of_the_standard_size_are_collected_without_their_curves(tmp_pat
         path.write_text(found.to_json(), encoding="utf-8")
     into = tmp_path / "into"
     into.mkdir()
-    assert collect(tmp_path, into) == ["wiegreffe-pinter-uniform"]
+    assert collect(tmp_path, into) == ["wiegreffe-pinter-uniform.json"]
     kept = Stored.read(KNOWN, into).found["wiegreffe-pinter-uniform"]
     assert (kept.size, kept.curves, len(kept.claims)) == ("standard", (), 1)
+
+
+def run_of(row: str, difference: float, status: str, seeds: tuple[int, ...] = (0, 1)) -> Reproduction:
+    """A run of one row of Serrano and Smith's figure 5, whose first claim has one comparison there."""
+    whole = stored("serrano-smith-figure-5", "open", "open")
+    other = next(name for name in KNOWN[whole.experiment].rows if name != row)
+    compared = Compared(
+        what=f"{row}: attention − product", status=status,
+        difference=difference, low=difference - 0.1, high=difference + 0.1,
+        seeds_needed=7 if status == "open" else None,
+    )  # fmt: skip
+    first = ClaimFound(says=whole.claims[0].says, status=status, missing=1, compared=(compared,))
+    second = ClaimFound(says=whole.claims[1].says, status="open", missing=2, compared=())
+    return whole.model_copy(
+        update={
+            "rows": (row,), "seeds": seeds, "claims": (first, second),
+            "command": f"attnx reproduce serrano-smith-figure-5 --row '{row}'",
+            "left_out": (SkippedRows(rows=(other,), reason="not asked for"),),
+            "values": tuple(
+                value.model_copy(update={"row": row, "mean": difference}) for value in whole.values
+            ),
+        }
+    )  # fmt: skip
+
+
+def test_parts_of_a_table_are_stored_next_to_each_other_and_read_as_one(tmp_path: Path) -> None:
+    texts, sentences = "sst bilstm-add", "imdb han-rnn"
+    store(run_of(texts, 0.5, "holds"), tmp_path)
+    store(run_of(sentences, 0.05, "open", seeds=(0, 1, 2)), tmp_path)
+    read = Stored.read(KNOWN, tmp_path)
+    found = read.found["serrano-smith-figure-5"]
+    assert found.rows == (sentences, texts)  # in the order of the registry
+    assert found.left_out == ()
+    first, second = found.claims
+    assert (first.status, len(first.compared), first.missing) == ("open", 2, 0)
+    assert first.reason == "1 of 2 intervals include 0"
+    assert not second.compared
+    made = page(read, None)
+    assert (
+        f"(1 of 2) |  | 2 or 3 seeds, 24 s | `attnx reproduce serrano-smith-figure-5 --row '{texts}'`;"
+        in made
+    )
+    assert f"`attnx reproduce serrano-smith-figure-5 --row '{sentences}'` |" in made
+    store(run_of(sentences, 0.7, "holds"), tmp_path)  # again: the other part stays
+    read = Stored.read(KNOWN, tmp_path)
+    assert [part.rows for part in read.parts["serrano-smith-figure-5"]] == [(texts,), (sentences,)]
+    assert read.found["serrano-smith-figure-5"].claims[0].status == "holds"
+    assert read.value("serrano-smith-figure-5", sentences, found.columns[0].name).mean == 0.7
+    whole = run_of(texts, 0.1, "open").model_copy(update={"rows": (texts, sentences)})
+    store(whole, tmp_path)  # a run of all rows replaces both
+    assert [path.name for path in parts_in(tmp_path)] == ["serrano-smith-figure-5.json"]
+
+
+def test_a_row_that_was_run_twice_counts_once_and_the_last_time() -> None:
+    experiment = KNOWN["serrano-smith-figure-5"]
+    parts = [run_of("sst bilstm-add", 0.5, "holds"), run_of("sst bilstm-add", -0.5, "does not hold")]
+    found = merge(parts, experiment)
+    assert found.rows == ("sst bilstm-add",)
+    assert [value.mean for value in found.values] == [-0.5]
+    assert [one.difference for one in found.claims[0].compared] == [-0.5]
+    assert (found.claims[0].status, found.claims[0].missing) == ("does not hold", 1)
+    assert [left.rows for left in found.left_out] == [("imdb han-rnn",)]
 
 
 def test_links_lead_to_sections() -> None:

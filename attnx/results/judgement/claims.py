@@ -113,26 +113,32 @@ def decide(claim: Claim, rows: Sequence[str], found: Found) -> ClaimFound:
     """Hold a claim to what was measured.
 
     It holds where all its comparisons do, each with an interval on the side that it says; it does not
-    where one of them lies on the other side, at a level corrected for their number; else it is open.
+    where one of them lies on the other side, at a level corrected for the number of comparisons that it asks
+    for, run or not, so that what is run later changes nothing that was said; else it is open.
     With one seed everything stays open: it says nothing about other training runs. A comparison of models
     that were not trained says nothing either: it is undertrained.
     """
     asked = [(one, one.difference(found.samples)) for one in _comparisons(claim, rows)]
     run = [(one, difference) for one, difference in asked if difference is not None]
-    compared = tuple(_compared(one, difference, len(run), found) for one, difference in run)
-    status = _status(compared)
     reasons = {
-        row: found.undertrained[row]
+        f"{row}: {found.undertrained[row]}": None
         for one, _ in run
         for row in sorted(one.must_be_trained(found.accuracies))
         if row in found.undertrained
     }
-    reason, next_step = _undecided(status, compared, reasons)
+    compared = [_compared(one, difference, len(asked), found) for one, difference in run]
+    return conclude(claim.says, compared, len(asked) - len(run), "; ".join(reasons))
+
+
+def conclude(says: str, compared: Sequence[Compared], missing: int, undertrained: str) -> ClaimFound:
+    """What became of a claim, from its comparisons and from why models count as undertrained."""
+    status = _status(compared)
+    reason, next_step = _undecided(status, compared, undertrained)
     return ClaimFound(
-        says=claim.says,
+        says=says,
         status=status,
-        compared=compared,
-        missing=len(asked) - len(run),
+        compared=tuple(compared),
+        missing=missing,
         reason=reason,
         next_step=next_step,
     )
@@ -146,13 +152,10 @@ def _status(compared: Sequence[Compared]) -> ClaimStatus:
     return "holds" if compared else "open"
 
 
-def _undecided(
-    status: ClaimStatus, compared: Sequence[Compared], undertrained: Mapping[str, str]
-) -> tuple[str, str]:
+def _undecided(status: ClaimStatus, compared: Sequence[Compared], undertrained: str) -> tuple[str, str]:
     """Why a claim is not decided, and what would decide it."""
     if status == "undertrained":
-        said = "; ".join(f"{row}: {why}" for row, why in undertrained.items())
-        return said, "more epochs or more training data"
+        return undertrained, "more epochs or more training data"
     if status != "open" or not compared:
         return "", ""
     undecided = [one for one in compared if one.status == "open"]

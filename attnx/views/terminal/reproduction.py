@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.console import Console
 from rich.text import Text
@@ -127,18 +127,14 @@ def untested(found: Reproduction) -> Iterator[str]:
         yield f"not tested: {count} claim{'s' * (count > 1)} about rows that were not run"
 
 
-def markdown_section(found: Reproduction) -> str:
-    """A section: command, conditions, table, claims with all their numbers, what was not run."""
+def markdown_section(found: Reproduction, parts: Sequence[Reproduction] = ()) -> str:
+    """A section: commands and conditions of its parts, table, claims with all numbers, what was not run."""
     head, rows = table(found)
     lines = [f"## {found.source}", "", f"{found.summary} `{found.experiment}`", ""]
-    lines += [
-        "```sh",
-        found.command,
-        "```",
-        "",
-        f"{found.date}: {'; '.join(f'{name}: {value}' for name, value in conditions(found))}. {LEGEND}",
-        "",
-    ]
+    for part in parts or (found,):
+        said = "; ".join(f"{name}: {value}" for name, value in conditions(part))
+        lines += ["```sh", part.command, "```", "", f"{part.date}: {said}.", ""]
+    lines += [LEGEND, ""]
     lines += [_line(head), _line(["---", *["---:"] * (len(head) - 1)]), *map(_line, rows), ""]
     for claim in found.tested:
         lines.append(f"- **{STATUS_IN_WORDS[claim.status]}**: {_escaped(claim.says)}.")
