@@ -77,9 +77,8 @@ class _Comparison:
     def interval(self, difference: RowValues, level: float) -> MeanIntervals:
         """Its mean and interval, with the sign and the bound of the claim."""
         found = difference.interval(level)
-        ends = [self.sign * (end - self.bound) for end in (found.low, found.high)]
-        mean = self.sign * (found.mean - self.bound)
-        return MeanIntervals(mean, *ends[:: self.sign], found.seeds)
+        mean, low, high = (self.sign * (end - self.bound) for end in (found.mean, found.low, found.high))
+        return MeanIntervals(mean, np.minimum(low, high), np.maximum(low, high), found.seeds)
 
     def published(self, values: Mapping[Place, float | None]) -> float | None:
         """The same difference of the printed values."""
