@@ -45,7 +45,7 @@ def page(stored: Stored, known_lessons: str | None = LESSONS.read_text(encoding=
 LEGEND_OF_CLAIMS = (
     "Effect: the difference that the claim says is above 0, with its 95 % interval; of several differences "
     "the one nearest to refuting the claim, and in brackets how many hold. Published: the same difference of "
-    "the printed values.\n"
+    "the printed values. The command runs all rows of a table; its section has the commands that were given.\n"
 )
 
 
@@ -81,9 +81,8 @@ def _claims(stored: Stored) -> str:
         for name, says, claim in stored.claims(paper):
             tested = [part for part in stored.parts_of(name) if claims_of([part], says)] if claim else []
             cells = [_linked(stored, name), says, *_told(claim, tested)]
-            commands = [part.command for part in tested] or [_command(stored, name, says)]
-            shown = "; ".join(f"`{command}`" for command in commands)
-            lines.append(f"| {' | '.join(_escaped(cell) for cell in cells)} | {shown} |")
+            command = f"`{_command(stored, name, says)}`"
+            lines.append(f"| {' | '.join(_escaped(cell) for cell in cells)} | {command} |")
     return "\n".join(lines) + "\n"
 
 
