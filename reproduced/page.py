@@ -45,7 +45,7 @@ def page(stored: Stored, known_lessons: str | None = LESSONS.read_text(encoding=
 LEGEND_OF_CLAIMS = (
     "Effect: the difference that the claim says is above 0, with its 95 % interval; of several differences "
     "the one nearest to refuting the claim, and in brackets how many hold. Published: the same difference of "
-    "the printed values. The command runs all rows of a table; its section has the commands that were given.\n"
+    "the printed values. The command runs a whole table; its section has the commands that were given.\n"
 )
 
 
