@@ -37,6 +37,10 @@ class Weights:
         """The checkpoints of training runs that will produce these weights."""
         return Checkpoints(self.root / CHECKPOINTS)
 
+    def has(self, key: str) -> bool:
+        """Whether there is a file of weights under this key; reading it may still fail."""
+        return bool(key) and (self.root / key / FILE).is_file()
+
     def find(self, key: str) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
         """Weights and their record; None if there are none, or damaged ones, with a warning."""
         from safetensors import SafetensorError, safe_open

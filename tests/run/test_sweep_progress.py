@@ -6,6 +6,7 @@ import re
 import pytest
 from rich.console import Console
 
+import attnx
 from attnx.host.catalog import Catalog
 from attnx.progress import Progress
 from attnx.request.grid import plan_sweep, read_grid
@@ -128,6 +129,21 @@ def test_a_trial_of_each_pair_counts_for_all_epochs_and_leaves_nothing(home):
     assert re.fullmatch(
         r"estimate: about \d+ s on 2 workers \(from a short trial of 1 pair of task and model\)", sentence
     )
+
+
+def test_seeds_whose_weights_are_stored_cost_no_training(home):
+    task, training = "sdc-error-mode-1:train=400,dev=40,test=160", {"epochs": 3, "patience": 2}
+    grid = {"training": ["epochs=3,patience=2", "epochs=4,patience=2"], "seeds": "0-1"}
+    before = estimated(**grid)
+    attnx.evaluate(task, metrics="none", seeds=[0], training=training, progress=False)
+    half = estimated(**grid)
+    assert half.costs[0].training / half.costs[1].training == pytest.approx(3 / 4 / 2)
+    attnx.evaluate(task, metrics="none", seeds=[0, 1], training=training, progress=False)
+    stored = estimated(**grid)
+    assert (stored.costs[0].training, stored.costs[1].training > 0) == (0.0, True)
+    assert "less if training stops early" in before.sentence(1.0, 1)
+    alone = Estimate({0: stored.costs[0]}, stops_early=True)
+    assert "stops early" not in alone.sentence(1.0, 1)
 
 
 def test_a_trial_that_fails_is_reported_and_stops_nothing():

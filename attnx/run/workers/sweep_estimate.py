@@ -32,7 +32,7 @@ PATIENCE = 30.0  # seconds after which no more trials are waited for
 class CellCost:
     """Seconds that one worker needs for a cell."""
 
-    training: float  # one seed, all epochs
+    training: float  # one seed, all epochs; the mean over seeds, where stored weights cost nothing
     measuring: float  # one seed
 
 
@@ -69,7 +69,8 @@ class Estimate:
             reason = self.error or "no trial has ended yet"
             return f"no time estimate: {' '.join(reason.split())[:300]}"
         about = f"estimate: about {duration(seconds)} on {workers} worker{'s' * (workers > 1)}"
-        about += ", less if training stops early" * self.stops_early
+        trains = any(cost.training for cost in self.costs.values())
+        about += ", less if training stops early" * (self.stops_early and trains)
         pairs = f"{self.tried} pair{'s' * (self.tried > 1)} of task and model"
         return f"{about} (from a short trial of {pairs})"
 
@@ -77,17 +78,20 @@ class Estimate:
 def estimate(jobs: Mapping[int, Job], cells: Sequence[Cell], executor: Executor) -> Estimate:
     """Have workers try every pair of task and model on a few examples, for a limited time.
 
-    There is one job for every cell.
+    There is one job for every cell. Seeds whose weights are stored need no training.
     """
     plans = {cell: cells[cell].plan for cell in jobs}
     trials: dict[tuple[str, str], Future[Trial]] = {}
+    trained: dict[int, Future[float]] = {}
     result = Estimate(stops_early=any(plan.training.patience for plan in plans.values()))
     with suppress(BrokenExecutor):  # workers that die are replaced when the cells are carried out
         for cell, job in jobs.items():
             pair = plans[cell].task.label, plans[cell].model.label
             if pair not in trials:
                 trials[pair] = executor.submit(try_job, job)
-    wait(trials.values(), timeout=PATIENCE)
+        trained = {cell: executor.submit(trained_share, job) for cell, job in jobs.items()}
+    wait([*trials.values(), *trained.values()], timeout=PATIENCE)
+    shares = {cell: share.result() for cell, share in trained.items() if _has_result(share)}
     ended = {pair: trial for pair, trial in trials.items() if not trial.cancel() and trial.done()}
     for cell, plan in plans.items():
         trial = ended.get((plan.task.label, plan.model.label))
@@ -96,11 +100,28 @@ def estimate(jobs: Mapping[int, Job], cells: Sequence[Cell], executor: Executor)
         error = trial.exception()
         if error is None:
             took = trial.result()
-            result.costs[cell] = CellCost(took.epoch * plan.training.epochs, took.measuring)
+            epochs = plan.training.epochs * (1 - shares.get(cell, 0.0))
+            result.costs[cell] = CellCost(took.epoch * epochs, took.measuring)
         else:  # the cell itself will fail with it, and report it
             result.error = result.error or f"{cells[cell].title}: {error}"
     result.tried = sum(trial.exception() is None for trial in ended.values())
     return result
+
+
+def _has_result(future: Future[float]) -> bool:
+    return not future.cancel() and future.done() and future.exception() is None
+
+
+def trained_share(job: Job) -> float:
+    """The share of a cell's seeds whose weights are stored where a worker looks for them."""
+    with one_thread(), at_home(job.setup):
+        plan, source, _ = prepared(job.spec, job.software, job.setup)
+        weights = Weights()
+        models = TrainedModels(
+            data_cache.load(plan, source), choose_device(plan.spec.device), weights, Progress("off")
+        )
+        names = [models.name(plan, seed) for seed in plan.spec.seeds]
+    return sum(weights.has(name) for name in names) / len(names)
 
 
 @dataclass(frozen=True, slots=True)
