@@ -34,17 +34,23 @@ def merge(parts: Sequence[Reproduction], experiment: Experiment) -> Reproduction
     )
 
 
-def claims_of(parts: Iterable[Reproduction], says: str) -> list[ClaimFound]:
-    """What each part that tested a claim found."""
-    return [claim for part in parts for claim in part.tested if claim.says == says]
+def parts_that_test(parts: Iterable[Reproduction], says: str) -> list[Reproduction]:
+    """The parts whose comparisons decide a claim: of one that was made twice, the last."""
+    last = {one.what: part for part in parts for one in _claim(part, says).compared}
+    return list({id(part): part for part in last.values()}.values())
+
+
+def _claim(part: Reproduction, says: str) -> ClaimFound:
+    untested = ClaimFound(says=says, status="open", compared=(), missing=0)
+    return next((claim for claim in part.claims if claim.says == says), untested)
 
 
 def _merged_claim(says: str, parts: Sequence[Reproduction]) -> ClaimFound:
-    """A claim from the comparisons of all parts; of a comparison that was made twice, the last."""
-    found = claims_of(parts, says)
+    found = [_claim(part, says) for part in parts]
     compared: dict[str, Compared] = {one.what: one for claim in found for one in claim.compared}
-    asked = max((len(claim.compared) + claim.missing for claim in found), default=0)
-    reasons = dict.fromkeys(claim.reason for claim in found if claim.status == "undertrained")
+    asked = max(len(claim.compared) + claim.missing for claim in found)
+    deciding = [_claim(part, says) for part in parts_that_test(parts, says)]
+    reasons = dict.fromkeys(claim.reason for claim in deciding if claim.status == "undertrained")
     return conclude(says, list(compared.values()), asked - len(compared), "; ".join(reasons))
 
 

@@ -14,7 +14,7 @@ from attnx.results.reproduction import ClaimFound, Compared, Reproduction
 from attnx.views.terminal.reproduction import STATUS_IN_WORDS, markdown_section
 
 from .lessons import LESSONS, lessons
-from .merging import claims_of
+from .merging import parts_that_test
 from .results import PAPERS, Stored
 
 NOT_RUN = "not run"
@@ -79,7 +79,7 @@ def _claims(stored: Stored) -> str:
     ]
     for paper in PAPERS:
         for name, says, claim in stored.claims(paper):
-            tested = [part for part in stored.parts_of(name) if claims_of([part], says)] if claim else []
+            tested = parts_that_test(stored.parts_of(name), says) if claim else []
             cells = [_linked(stored, name), says, *_told(claim, tested)]
             command = f"`{_command(stored, name, says)}`"
             lines.append(f"| {' | '.join(_escaped(cell) for cell in cells)} | {command} |")

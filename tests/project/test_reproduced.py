@@ -18,7 +18,7 @@ from attnx.results.reproduction import (
 )
 from reproduced.collect import collect, store
 from reproduced.lessons import StaleLesson, lessons
-from reproduced.merging import merge
+from reproduced.merging import merge, parts_that_test
 from reproduced.page import anchor, page
 from reproduced.results import PAPERS, RESULTS, ROOT, Stored, parts_in
 
@@ -166,6 +166,7 @@ def test_a_row_that_was_run_twice_counts_once_and_the_last_time() -> None:
     assert [one.difference for one in found.claims[0].compared] == [-0.5]
     assert (found.claims[0].status, found.claims[0].missing) == ("does not hold", 1)
     assert [left.rows for left in found.left_out] == [("imdb han-rnn",)]
+    assert parts_that_test(parts, found.claims[0].says) == [parts[1]]
 
 
 def test_links_lead_to_sections() -> None:
