@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ...progress import Progress
 from ...request.grid import Cell
@@ -90,7 +90,8 @@ def estimate(jobs: Mapping[int, Job], cells: Sequence[Cell], executor: Executor)
             if pair not in trials:
                 trials[pair] = executor.submit(try_job, job)
         trained = {cell: executor.submit(trained_share, job) for cell, job in jobs.items()}
-    wait([*trials.values(), *trained.values()], timeout=PATIENCE)
+    asked: list[Future[Any]] = [*trials.values(), *trained.values()]
+    wait(asked, timeout=PATIENCE)
     shares = {cell: share.result() for cell, share in trained.items() if _has_result(share)}
     ended = {pair: trial for pair, trial in trials.items() if not trial.cancel() and trial.done()}
     for cell, plan in plans.items():
