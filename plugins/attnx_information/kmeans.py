@@ -8,6 +8,7 @@ differences are taken in double precision, so that different points are never tr
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
@@ -18,7 +19,7 @@ from attnx.formulas import at_once, product
 ITERATIONS = 300
 ROUNDING = 200  # a squared distance below this many roundings of ‖x‖² is computed again
 EQUAL = 1e-5  # sums of squared distances that differ by a smaller share are the same
-IN_CACHE = 256  # points whose differences are made at once
+IN_CACHE = 256  # points that are taken in double precision at once
 CANDIDATES = 2**18  # squared distances of candidates that are computed together, in one product
 MIDDLE = 100  # points whose median is the origin: an outlier moves it no further than any other point
 
@@ -57,7 +58,7 @@ def lloyd(space: Space, centres: Tensor) -> Clusters:
         if len(empty):
             far, farthest = apart.topk(len(empty))
             worth = (far > space.rounding_of_means(farthest))[:, None]
-            centres[empty] = torch.where(worth, points[farthest], old[empty])
+            centres[empty] = torch.where(worth, points[farthest].double(), old[empty])
             sums[empty] = 0.0  # what rounding left
         before, there = there, space.around(centres)
         moved = (there != before).any(1).nonzero()[:, 0]
@@ -66,20 +67,29 @@ def lloyd(space: Space, centres: Tensor) -> Clusters:
         labels, apart = space.nearest(scores, centres)
         changed = (labels != was).nonzero()[:, 0]
         if len(changed):
-            some, fresh = points.index_select(0, changed), False
+            some, fresh = points.index_select(0, changed).double(), False
             sums.index_add_(0, labels[changed], some).index_add_(0, was[changed], some, alpha=-1)
         elif not fresh:
             sums, fresh = _sums(points, labels, len(centres)), True
         else:
             break
-    parts = zip(points.split(IN_CACHE), labels.split(IN_CACHE), strict=True)
-    inertia = sum(float((some - centres.index_select(0, of)).square_().sum()) for some, of in parts)
+    inertia = sum(
+        float((some.double() - centres.index_select(0, of)).square_().sum())
+        for some, of in _parts(points, labels)
+    )
     return Clusters(labels, labels.bincount(minlength=len(centres)), centres, inertia)
 
 
 def _sums(points: Tensor, labels: Tensor, clusters: int) -> Tensor:
     """[k, d] the sums of points [n, d] with the same label [n]."""
-    return points.new_zeros(clusters, points.shape[1]).index_add_(0, labels, points)
+    sums = points.new_zeros(clusters, points.shape[1], dtype=torch.float64)
+    for some, of in _parts(points, labels):
+        sums.index_add_(0, of, some.double())
+    return sums
+
+
+def _parts(points: Tensor, labels: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
+    return zip(points.split(IN_CACHE), labels.split(IN_CACHE), strict=True)
 
 
 def seeds(space: Space, clusters: int, generator: torch.Generator) -> Tensor:
@@ -140,7 +150,7 @@ class Drawn:
 class Space:
     """Points, with everything that distances between them are computed from."""
 
-    points: Tensor  # [n, d] in double precision
+    points: Tensor  # [n, d]
     origin: Tensor  # [d] their median: near the origin distances lose least to rounding
     x: Tensor  # [n, d] around the origin, in the precision of the points
     square: Tensor  # [n] ‖x_i‖²
@@ -153,7 +163,7 @@ class Space:
         x = points - origin
         square = (x * x).sum(1)
         near = ROUNDING * torch.finfo(points.dtype).eps * square
-        return cls(points.double(), origin, x, square, near)
+        return cls(points, origin, x, square, near)
 
     def around(self, places: Tensor) -> Tensor:
         """Places [m, d] around the origin, in the precision of the points."""
@@ -188,8 +198,8 @@ class Space:
 
     def rounding_of_means(self, of: Tensor) -> Tensor:
         """Return [m] the squared distance that a mean of copies of the points `of` [m] may have from them."""
-        most = len(self.points) * torch.finfo(self.points.dtype).eps
-        return (most * self.points[of]).square().sum(1)
+        most = len(self.points) * torch.finfo(torch.float64).eps
+        return (most * self.points[of].double()).square().sum(1)
 
 
 def _least(scores: Tensor) -> tuple[Tensor, Tensor]:
@@ -208,4 +218,6 @@ def _first_of_least(sums: Tensor) -> Tensor:
 def _apart(points: Tensor, i: Tensor, others: Tensor, j: Tensor) -> Tensor:
     """[p] ‖x_i − y_j‖² of pairs i, j [p] of points [n, d] and others [k, d], by their differences."""
     pairs = torch.arange(len(i), device=points.device).split(at_once(points.shape[1]))
-    return torch.cat([(points[i[some]] - others[j[some]]).square().sum(1) for some in pairs])
+    return torch.cat(
+        [(points[i[some]].double() - others[j[some]].double()).square().sum(1) for some in pairs]
+    )
