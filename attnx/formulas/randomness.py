@@ -75,10 +75,13 @@ class Randomness:
         values = torch.zeros(draws, *batch.mask.shape, size)
         for row, (example, units) in enumerate(zip(batch.examples, batch.mask.cpu(), strict=True)):
             generator = torch.Generator().manual_seed(self._key(example.id) >> 1)  # a seed is below 2**63
-            count = int(units.sum())
-            for start in range(0, size, _TOGETHER):
-                drawn = torch.randn(_TOGETHER, draws, count, generator=generator).permute(1, 2, 0)
-                values[:, row, units, start : start + _TOGETHER] = drawn[..., : size - start]
+            places = units.nonzero()[:, 0]
+            starts = range(0, size, _TOGETHER)
+            drawn = torch.cat(
+                [torch.randn(_TOGETHER, draws, len(places), generator=generator) for _ in starts]
+            )
+            by_unit = drawn[:size].flatten(1).T.contiguous()  # [draws·units, size]
+            values[:, row].index_copy_(1, places, by_unit.view(draws, len(places), size))
         return values.to(batch.inputs.device)
 
     def _key(self, example_id: str) -> int:

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from attnx.plugin import Evidence, Measure, Metric
 
-from .pairs import Booleans, Floats, Integers, Pairs, count_pairs
+from .pairs import Booleans, Floats, count_pairs
 from .significance import p_values
 
 LEVEL = 0.05
@@ -49,13 +49,9 @@ def agreement(x: Floats, y: Floats, mask: Booleans) -> tuple[Floats, Floats, Flo
         finite = (np.isfinite(x) & np.isfinite(y)) | ~mask
         mask = mask & finite.all(1, keepdims=True)
     pairs = count_pairs(x, y, mask)
-    tau, ceiling = _scaled(np.stack([pairs.balance, pairs.best_balance]), pairs)
+    root_x, root_y = np.sqrt(pairs.total - pairs.tied)
+    with np.errstate(invalid="ignore"):  # 0/0 if x or y ties all pairs
+        scaled = pairs.balance / root_x / root_y
+    tau, ceiling = np.maximum(np.minimum(scaled, 1), -1)  # rounding
     unlikely = np.where(np.isnan(tau), np.nan, p_values(pairs) <= LEVEL)
     return tau, unlikely * (tau > 0), unlikely * (tau < 0), ceiling
-
-
-def _scaled(balance: Integers, pairs: Pairs) -> Floats:
-    """Scale balances of pairs [..., B] to τ_b, NaN if x or y ties all pairs."""
-    x, y = (pairs.total - ties.pairs for ties in (pairs.x, pairs.y))
-    x, y = (np.sqrt(np.where((x > 0) & (y > 0), ordered, np.nan)) for ordered in (x, y))
-    return np.clip(balance / x / y, -1, 1)  # rounding

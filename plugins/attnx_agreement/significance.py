@@ -20,12 +20,14 @@ def p_values(pairs: Pairs) -> Floats:
     one pair differs in direction from the others; otherwise normal with the variance corrected for ties.
     """
     p = _normal(pairs)
+    untied = (pairs.tied.sum(0) == 0) & (pairs.units >= 2)
+    if not untied.any():
+        return p
     rarer = np.minimum(pairs.discordant, pairs.total - pairs.discordant)
-    untied = (pairs.x.pairs + pairs.y.pairs == 0) & (pairs.units >= 2)
     exact = untied & ((pairs.units <= EXACT_UNITS) | (rarer <= 1))
-    for units in np.unique(pairs.units[exact]) if exact.any() else ():
+    for units in set(pairs.units[exact].tolist()):
         rows = exact & (pairs.units == units)
-        p[rows] = _exact(int(units))[rarer[rows]]
+        p[rows] = _exact(units)[rarer[rows]]
     return p
 
 
@@ -33,14 +35,13 @@ def _normal(pairs: Pairs) -> Floats:
     """Return [B] p-values of concordant minus discordant pairs, by a normal approximation."""
     n = np.maximum(pairs.units, 3).astype(np.float64)  # fewer are exact or undefined
     m = n * (n - 1)
+    tied = pairs.tied.astype(np.float64)
     # Σ t(t − 1)(2t + 5) = 2 Σ t(t − 1)(t − 2) + 18 Σ t(t − 1)/2
-    tied = sum(2 * ties.triples + 18 * ties.pairs for ties in (pairs.x, pairs.y))
+    lost = (2 * pairs.triples + 18 * tied).sum(0)
     variance = (
-        (m * (2 * n + 5) - tied) / 18
-        + 2 * pairs.x.pairs.astype(np.float64) * pairs.y.pairs / m
-        + pairs.x.triples.astype(np.float64) * pairs.y.triples / (9 * m * (n - 2))
+        (m * (2 * n + 5) - lost) / 18 + 2 * tied.prod(0) / m + pairs.triples.prod(0) / (9 * m * (n - 2))
     )
-    z = np.abs(pairs.balance) / np.sqrt(np.where(variance > 0, variance, np.nan))
+    z = np.abs(pairs.balance[0]) / np.sqrt(np.where(variance > 0, variance, np.nan))
     return torch.from_numpy(z / math.sqrt(2)).erfc().numpy()
 
 

@@ -61,16 +61,6 @@ class Cells:
         )
         return both_ways(ahead, back)
 
-    def products_of_many(self, vectors: Tensor) -> Tensor:
-        """Vectors [K, B, n, E] times the input weights, as steps read them: [n, D, K, B, 4H]."""
-        many, texts, n, _ = vectors.shape
-        rows = vectors.permute(2, 0, 1, 3).reshape(n, many * texts, -1)  # [n, K·B, E]
-        made = rows.new_empty(n, 2, many * texts, self.input_weight.shape[-1])
-        for t in range(n):  # a column at a time, so that no direction needs a copy in its own order
-            made[t, 0] = product(rows[t], self.input_weight[0].mT)
-            made[n - 1 - t, 1] = product(rows[t], self.input_weight[1].mT)
-        return made.unflatten(2, (many, texts))
-
     def inputs(self, vectors: Tensor, padding: Tensor) -> Tensor:
         """Return what each column adds to the gates, [D, n, G, 4H].
 

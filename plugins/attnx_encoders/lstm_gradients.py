@@ -79,33 +79,76 @@ def _sums(
     texts, n, _ = x.shape
     padding = ~inside(lengths, n).T[..., None]  # [n, B, 1]
     entering = cells.inputs(x.transpose(0, 1), padding).transpose(0, 1)  # [n, D, B, 4H]
-    away = cells.products(points.away.transpose(0, 1)).transpose(0, 1)  # [n, D, B, 4H]
-    noise = None if points.noise is None else cells.products_of_many(points.noise)  # [n, D, K/2, B, 4H]
+    away = None  # [n, D, B, 4H]
+    if points.away.any():  # noise alone has no line
+        away = cells.products(points.away.transpose(0, 1)).transpose(0, 1)
     totals = entering.new_zeros(entering.shape)  # Σ_k δ_k of weighted outputs
     along = entering.new_zeros(n, 2, texts)
     for numbers in _parts(points.count, texts, n):
-        share = points.share[numbers.start : numbers.stop, :, None].to(x)  # [K, B, 1]
         work.begin(n, len(numbers), texts)
-        torch.addcmul(entering[:, :, None], share, away[:, :, None], value=-1, out=work.entering)
-        if noise is not None:
-            some = noise[:, :, numbers.start // 2 : (numbers.stop + 1) // 2]  # [n, D, K/2, B, 4H]
-            for sign, odd in ((-1, 0), (1, 1)):
-                there = work.entering[:, :, odd::2]
-                there.addcmul_(share[odd::2], some[:, :, : there.shape[2]], value=sign)
-        work.read_ahead()
+        noise = None if points.noise is None else _Noise.of(cells, points.noise[_pairs(numbers)])
+        share = points.share[numbers.start : numbers.stop, :, None].to(x)  # [K, B, 1]
+
+        def enter(t: int, gates: Tensor, share: Tensor = share, noise: _Noise | None = noise) -> None:
+            if away is None:
+                gates.copy_(entering[t, :, None])
+            else:
+                torch.addcmul(entering[t, :, None], share, away[t, :, None], value=-1, out=gates)
+            if noise is not None:
+                noise.add(t, gates, share)
+
+        work.read_ahead(enter)
         weights = points.weights[numbers.start : numbers.stop]
         for t, delta in work.walk_back(explained.gradient(work.hidden(), weights)):  # [D, K, B, 4H]
             totals[t] += delta.sum(1)
             if noise is not None:
-                apart = delta[:, ::2]
-                apart[:, : len(numbers) // 2] -= delta[:, 1::2]
-                along[t] += apart.mul_(some[t]).sum((1, 3))
-    along += (totals * away).sum(-1)
+                along[t] += noise.along(t, delta)
+    if away is not None:
+        along += (totals * away).sum(-1)
     both = torch.stack([totals[:, 0], totals[:, 1].flip(0)])  # [D, n, B, 4H] in the order of the text
     ahead, back = both.flatten(1, 2)
     of_ahead, of_back = cells.input_weight  # [E, 4H] each
     gradients = product(back, of_back, product(ahead, of_ahead)).unflatten(0, (n, texts))
     return (along[:, 0] + along[:, 1].flip(0)).T, gradients.transpose(0, 1)
+
+
+def _pairs(numbers: range) -> slice:
+    """The noise of these points: every second one has that of the one before, with the other sign."""
+    return slice(numbers.start // 2, (numbers.stop + 1) // 2)
+
+
+@dataclass(frozen=True, slots=True)
+class _Noise:
+    """Noise of pairs of points, multiplied with the input weights."""
+
+    ahead: Tensor  # [n, K/2, B, 4H] of the first direction, in the order of the text
+    back: Tensor  # likewise of the other
+
+    @classmethod
+    def of(cls, cells: Cells, noise: Tensor) -> _Noise:
+        """Of noise [K/2, B, n, E]."""
+        pairs, texts, n, _ = noise.shape
+        rows = noise.permute(2, 0, 1, 3).reshape(n * pairs * texts, -1)
+        return cls(*(product(rows, weight).view(n, pairs, texts, -1) for weight in cells.input_weight.mT))
+
+    def add(self, t: int, gates: Tensor, share: Tensor) -> None:
+        """Add the noise of step t to what enters the gates [D, K, B, 4H] of points at shares [K, B, 1]."""
+        for way, noise in enumerate(self._at(t)):
+            for sign, odd in ((-1, 0), (1, 1)):
+                there = gates[way, odd::2]
+                there.addcmul_(share[odd::2], noise[: len(there)], value=sign)
+
+    def along(self, t: int, delta: Tensor) -> Tensor:
+        """[D, B] Σ_k δ_k·(W·noise_k) of step t; changes δ [D, K, B, 4H]."""
+        apart = delta[:, ::2]
+        apart[:, : delta.shape[1] // 2] -= delta[:, 1::2]
+        for way, noise in enumerate(self._at(t)):
+            apart[way] *= noise
+        return apart.sum((1, 3))
+
+    def _at(self, t: int) -> tuple[Tensor, Tensor]:
+        """[K/2, B, 4H] what each direction reads at step t."""
+        return self.ahead[t], self.back[-1 - t]
 
 
 def _parts(points: int, texts: int, columns: int) -> list[range]:
@@ -149,14 +192,10 @@ class _Work:
         self.s = parts[3].view(n, ways, -1, size)
         self.c[0], self.h[0] = 0.0, 0.0
 
-    @property
-    def entering(self) -> Tensor:
-        """[n, D, K, B, 4H] what enters the gates, before it is read."""
-        return self.gates.unflatten(2, self.points)
-
-    def read_ahead(self) -> None:
-        """Read all columns."""
+    def read_ahead(self, enter: Callable[[int, Tensor], None]) -> None:
+        """Read all columns; `enter` sets what enters the gates [D, K, B, 4H] of column t."""
         for t, gates in enumerate(self.gates):
+            enter(t, gates.unflatten(1, self.points))
             for way, weight in enumerate(self.recurrent.mT):
                 torch.sigmoid(product(self.h[t, way], weight, gates[way]), out=gates[way])
             i, f, g, o = gates.chunk(4, -1)

@@ -104,6 +104,27 @@ def test_every_pair_of_a_reversed_order_is_counted_at_every_length() -> None:
         assert agreement(order, -order, mask)[0] == pytest.approx(-1)
 
 
+@pytest.mark.parametrize("values", [3, 40, 10**6])
+def test_pairs_are_those_of_a_loop_around_every_size_of_blocks_and_integers(values: int) -> None:
+    rng = np.random.default_rng(8)
+    for n in (1, 2, 23, 24, 25, 47, 48, 49, 95, 96, 97, 191, 193, 255, 256, 257):
+        x, y = rng.integers(-values, values, (2, 3, n)).astype(float)
+        mask = np.ones(x.shape, dtype=bool)
+        mask[1, n // 2 :], mask[2] = False, False
+        found = count_pairs(x, y, mask)
+        for row, (a, b) in enumerate(zip(x, y, strict=True)):
+            a, b = a[mask[row]], b[mask[row]]
+            of_x, of_y = (np.sign(s[:, None] - s)[np.triu_indices(len(s), 1)] for s in (a, b))
+            assert found.tied[:, row].tolist() == [(of_x == 0).sum(), (of_y == 0).sum()]
+            assert found.discordant[row] == (of_x * of_y < 0).sum()
+            best = np.triu(
+                np.sign(np.sort(a)[:, None] - np.sort(a)) * np.sign(np.sort(b)[:, None] - np.sort(b))
+            )
+            assert found.balance[:, row].tolist() == [(of_x * of_y).sum(), best.sum()]
+            sizes = [np.unique(s, return_counts=True)[1] for s in (a, b)]
+            assert found.triples[:, row].tolist() == [(t * (t - 1) * (t - 2)).sum() for t in sizes]
+
+
 def test_a_very_long_example_equals_scipy() -> None:
     rng = np.random.default_rng(5)
     x = rng.random((1, 40_000)).round(4)
@@ -146,7 +167,7 @@ def test_the_exact_distribution_is_that_of_all_permutations() -> None:
         np.broadcast_to(np.arange(float(n)), orders.shape), orders, np.ones(orders.shape, bool)
     )
     for row in range(0, len(orders), 7):
-        as_extreme = np.abs(pairs.balance) >= abs(pairs.balance[row])
+        as_extreme = np.abs(pairs.balance[0]) >= abs(pairs.balance[0, row])
         assert p_values(pairs)[row] == pytest.approx(as_extreme.mean())
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.cluster import KMeans, kmeans_plusplus
 from torch import Tensor
 
-from attnx_information.kmeans import Space, kmeans, lloyd, seeds
+from attnx_information.kmeans import Drawn, Space, kmeans, lloyd, seeds
 
 
 def generator(seed: int = 0) -> torch.Generator:
@@ -54,6 +54,17 @@ def test_seeds_are_as_good_as_greedy_and_better_than_plain_ones() -> None:
     ours = sum(potential(points, seeds(Space.of(points), 60, generator(seed))) for seed in range(10))
     assert ours == pytest.approx(theirs(None), rel=0.02)
     assert ours < 0.9 * theirs(1)
+
+
+def test_candidates_that_are_used_later_have_the_probabilities_of_that_time() -> None:
+    space, source = Space.of(cloud(6, 2)), generator()
+    early = torch.tensor([4.0, 1.0, 2.0, 0.0, 5.0, 3.0])
+    late = torch.tensor([0.5, 1.0, 1.5, 0.0, 0.0, 3.0])
+    drawn = Drawn.by(early, 60_000, space, source)
+    for distance in (early, late):
+        used = drawn.points[drawn.fit(distance)].bincount(minlength=6) / 60_000
+        torch.testing.assert_close(used, distance / early.sum(), rtol=0, atol=0.01)
+    assert torch.equal(drawn.apart[7], space.distances(drawn.points[7:8])[0])
 
 
 def test_separate_groups_are_found_whatever_the_seed() -> None:
@@ -114,6 +125,13 @@ def test_points_that_are_all_the_same_are_one_cluster(points: Tensor) -> None:
     assert found.inertia == 0
 
 
+@pytest.mark.parametrize("value", [torch.nan, torch.inf])
+def test_points_without_distances_end_in_fewer_clusters(value: float) -> None:
+    points = cloud(20, 3)
+    points[4, 1] = value
+    assert len(kmeans(Space.of(points), 5, generator()).labels) == 20
+
+
 # Points on very different scales.
 
 
@@ -133,6 +151,16 @@ def test_groups_far_from_each_other_are_parted_as_scikit_learn_parts_them_in_dou
     theirs = KMeans(30, init=starts.double().numpy(), n_init=1, tol=0).fit(points.double().numpy())
     assert ours.labels.tolist() == theirs.labels_.tolist()
     assert ours.inertia == pytest.approx(theirs.inertia_)
+
+
+def test_a_cluster_that_an_outlier_left_is_summed_up_without_what_it_cost_in_digits() -> None:
+    points = torch.cat([torch.full((1, 3), 1e18), cloud(200, 3)]).double()
+    starts = torch.cat([points[1:5], torch.full((1, 3), -1e20)])  # the outlier begins with one of the four
+    found = lloyd(Space.of(points), starts)
+    means = torch.stack([points[found.labels == label].mean(0) for label in range(5)])
+    assert found.sizes.min() > 0
+    torch.testing.assert_close(found.centres, means, rtol=1e-9, atol=1e-9)
+    assert torch.equal(found.labels[1:], torch.cdist(points[1:], means).argmin(1))
 
 
 scales = st.sampled_from([1e-3, 1.0, 1e3, 1e9])
