@@ -1,6 +1,7 @@
 """Workers that die, jobs that fail, jobs that follow from others, and the choice of an executor."""
 
 import os
+import time
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -13,12 +14,14 @@ ONE = Workers("local", 1)
 
 
 def work(job):
-    """`die` ends the worker, `die once` the first time only, `fail` raises; `process` says in which it is."""
+    """`die` ends the worker, `die once` the first time only, `fail` raises, `wait` waits for a file."""
     kind, value = job
     if kind == "die" or (kind == "die once" and not _touched(Path(value))):
         os._exit(1)
     if kind == "fail":
         raise ValueError(value)
+    while kind == "wait" and not Path(value).exists():
+        time.sleep(0.01)
     return kind, os.getpid() if kind == "process" else value
 
 
@@ -47,6 +50,14 @@ def test_a_job_whose_worker_died_is_tried_again_and_the_others_are_done_once(tmp
     assert found["fine"].result == ("fine", 1)
     assert str(found["fail"].error) == "why"
     assert len(done) == 3
+
+
+def test_something_is_done_meanwhile(tmp_path, monkeypatch):
+    """The job waits for a file that is written while it runs."""
+    monkeypatch.setattr("attnx.run.workers.executors.EVERY", 0.01)
+    awaited = tmp_path / "written"
+    (done,) = run_jobs(ONE, work, [("wait", str(awaited))], lambda done: (), awaited.touch)
+    assert done.error is None
 
 
 @pytest.mark.slow

@@ -13,12 +13,15 @@ import pytest
 
 import attnx
 from attnx.api.reproduce import reproduce_plan
+from attnx.components import experiments
 from attnx.host.catalog import Catalog
 from attnx.plugin import UsageError
 from attnx.registry.experiments import SIZES, Column
 from attnx.registry.text import registry_path
 from attnx.request.experiment import plan_experiment
-from attnx.run.reproducing.published_studies import StudyJob, StudyResult
+from attnx.results.formatting import duration
+from attnx.run.reproducing.published_studies import StudyJob, StudyResult, run_study_job
+from attnx.run.reproducing.reproduction import _estimate_of_studies
 from attnx.run.reproducing.training_check import TrainingJob, check_training
 from attnx.run.workers.executors import Workers
 from attnx.store.home import home
@@ -241,6 +244,24 @@ def test_a_study_is_run_and_its_weights_are_taken_again() -> None:
     again = attnx.reproduce("tiny-study", executor="in-process", progress=False)
     assert again.values == found.values
     assert kept("*.safetensors") == before
+
+
+def test_a_study_leaves_its_last_line_where_it_is_read(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("attnx.progress.LONG", -1.0)  # every stage is a long one
+    (cell,) = plan_experiment("tiny-study", experiments()["tiny-study"]).cells
+    path = tmp_path / "line"
+    job = StudyJob(cell.studies[0], cell.asked.model_dump_json(), None, (), line=str(path))
+    run_study_job(job)
+    assert path.read_text().startswith("running the model: done in")
+
+
+def test_the_time_of_studies_is_estimated_from_that_of_the_table(cli) -> None:
+    _, _, err = cli("reproduce", "tiny-study", "--executor", "in-process")
+    assert "no time estimate: this table has not been timed yet" in err
+    plan = plan_experiment("wen-table-4", experiments()["wen-table-4"], tasks=["sst"], seeds="0-9")
+    minutes = plan.experiment.size("standard").minutes or 0.0
+    said = _estimate_of_studies(plan, Workers("local", 1))
+    assert f"about {duration(60 * minutes * 2 * 2 / 3)}" in said  # one of three tasks, ten seeds of five
 
 
 def test_what_goes_to_a_worker_and_back_can_be_sent() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ...disk import write_file
 from ...host.catalog import Catalog
 from ...host.plugin_files import use_files, used_files
 from ...progress import Progress
@@ -30,6 +32,20 @@ class StudyJob:
     data_dir: str | None
     without: tuple[str, ...]  # plugins that are switched off
     files: tuple[str, ...] = field(default_factory=used_files)  # plugins that are files
+    line: str = ""  # file that always has the last line of its progress; empty: none
+
+
+class _LastLine(Progress):
+    """Leaves its last line in a file, where the process that waits for this one finds it."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__("off")
+        self.path, self.mode = path, "plain"
+
+    def say(self, text: str) -> None:
+        """Write a line in place of the one before."""
+        with suppress(OSError):  # the study goes on whether anyone can read it or not
+            write_file(self.path, text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +62,11 @@ def run_study_job(job: StudyJob) -> StudyResult:
     """Carry out a study, as a worker does; its report and its weights are stored."""
     with one_thread():
         use_files(job.files)
-        catalog, quiet = Catalog.installed(job.without), Progress("off")
+        catalog = Catalog.installed(job.without)
+        progress = _LastLine(Path(job.line)) if job.line else Progress("off")
         source = source_of(Path(job.data_dir) if job.data_dir else None, catalog)
         spec = RunSpec.model_validate_json(job.spec).model_copy(update={"metrics": (), "references": ()})
-        report, findings = run_study(Choice.parse(job.study), spec, catalog, source, quiet)
+        report, findings = run_study(Choice.parse(job.study), spec, catalog, source, progress)
     return StudyResult(
         values={(f.setting, f.measure): np.asarray(f.values, dtype=float) for f in findings},
         examples=f"{report.labels['task']} {spec.limit.model_dump_json()}",

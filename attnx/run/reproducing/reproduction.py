@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
@@ -14,10 +16,12 @@ from ...errors import DataError, UsageError, in_one_line
 from ...host.catalog import Catalog
 from ...progress import Progress
 from ...registry.experiments import SMOKE_TEST, Column, Settings, Size
-from ...request.experiment import ExperimentPlan, RowCell
+from ...request.experiment import ExperimentPlan, RowCell, plan_experiment
 from ...request.grid import Cell
 from ...request.resolve import resolve
+from ...request.spec import Choice
 from ...results.examples import Examples
+from ...results.formatting import duration
 from ...results.judgement.claims import Found, RowValues, decide, measured
 from ...results.report import Curve, Report
 from ...results.reproduction import ColumnShown, Reproduction, SkippedRows, TrainedModel
@@ -28,6 +32,7 @@ from .published_studies import StudyJob, StudyResult, run_study_job
 from .training_check import check_cells
 
 CellResult = Report | StudyResult
+TIMED_ON = 2  # cores, on which the registry says how long tables take
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,7 @@ def carry_out_reproduction(
     if not cells:
         raise DataError(next(iter(missing.values()), f"'{asked.name}' has no row of this size."))
     if asked.experiment.study:
+        progress.say(_estimate_of_studies(asked, workers))
         results = _study(list(cells), catalog, source, workers, progress)
     else:
         results = _sweep(cells, catalog, source, workers, progress)
@@ -109,6 +115,17 @@ def _sweep(
     return _Results(found, failed)
 
 
+def _estimate_of_studies(asked: ExperimentPlan, workers: Workers) -> str:
+    """How long studies are expected to take, from the time of the whole table in the registry."""
+    size = asked.experiment.size(asked.size)
+    if size.minutes is None:
+        return "no time estimate: this table has not been timed yet"
+    whole = plan_experiment(asked.name, asked.experiment, asked.size)
+    part = len(asked.cells) * len(asked.seeds) / (len(whole.cells) * len(whole.seeds))
+    seconds = 60 * size.minutes * part * TIMED_ON / workers.computing
+    return f"estimate: about {duration(seconds)}, from earlier runs; less if trained weights are stored"
+
+
 def _study(
     cells: Sequence[RowCell], catalog: Catalog, source: Source, workers: Workers, progress: Progress
 ) -> _Results:
@@ -122,13 +139,25 @@ def _study(
     }
     results: dict[StudyJob, StudyResult] = {}
     errors: dict[StudyJob, str] = {}
-    distinct = list(dict.fromkeys(job for several in jobs.values() for job in several))
-    with progress.stage("studies", len(distinct)) as step:
-        for finished in run_jobs(workers, run_study_job, distinct, lambda _: ()):
+    names = {job: f"{cell.row}, {Choice.parse(job.study).name}" for cell in cells for job in jobs[cell]}
+    with TemporaryDirectory() as lines, progress.stage("studies", len(names)) as step:
+        files = {Path(lines) / str(number): job for number, job in enumerate(names)}
+        noted = {
+            replace(job, line=str(path) if workers.kind == "local" else ""): job
+            for path, job in files.items()
+        }
+
+        def show() -> None:
+            at_work = {path: names[job] for path, job in files.items() if job not in {*results, *errors}}
+            said = {name: path.read_text("utf-8") for path, name in at_work.items() if path.exists()}
+            step(0, "; ".join(f"{name}: {line}" for name, line in said.items()))
+
+        for finished in run_jobs(workers, run_study_job, noted, lambda _: (), show):
+            job = noted[finished.job]
             if finished.error is not None:
-                errors[finished.job] = in_one_line(finished.error)
+                errors[job] = in_one_line(finished.error)
             else:
-                results[finished.job] = finished.result
+                results[job] = finished.result
             step(1, f"{len(errors)} failed" if errors else "")
     reasons = {cell: [errors[job] for job in several if job in errors] for cell, several in jobs.items()}
     return _Results(

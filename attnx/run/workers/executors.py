@@ -23,6 +23,7 @@ ExecutorName = Literal["in-process", "local", "dask"]
 EXECUTORS: tuple[ExecutorName, ...] = get_args(ExecutorName)
 J = TypeVar("J", bound=Hashable)
 TRIES = 3  # of a job whose worker died
+EVERY = 1.0  # seconds between what is done while workers are at work
 SMALL = 12  # training runs: so few take less time in this process than worker processes take to start
 
 
@@ -165,10 +166,12 @@ def run_jobs(
     work: Callable[[J], Any],
     jobs: Iterable[J],
     then: Callable[[FinishedJob[J]], Iterable[J]],
+    meanwhile: Callable[[], None] | None = None,
 ) -> Iterator[FinishedJob[J]]:
     """Carry out jobs, and those that follow from their results; yield each as it ends.
 
-    A job whose worker died is tried again: the system or a person may have ended the worker.
+    A job whose worker died is tried again: the system or a person may have ended the worker. What is to be
+    done `meanwhile` is done about every second while workers are at work.
     """
     waiting, deaths = deque(jobs), Counter[J]()
     while waiting:
@@ -178,7 +181,10 @@ def run_jobs(
             while futures or (waiting and not broken):
                 while waiting and not broken and len(futures) < workers.at_once:
                     broken = not _submitted(executor, work, waiting, futures)
-                for future in wait(futures, return_when=FIRST_COMPLETED).done:
+                ended = wait(futures, EVERY if meanwhile else None, FIRST_COMPLETED).done
+                if meanwhile and not ended:
+                    meanwhile()
+                for future in ended:
                     finished = _finished(future, futures.pop(future))
                     if isinstance(finished.error, BrokenExecutor):
                         broken = True
