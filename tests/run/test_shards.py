@@ -138,7 +138,7 @@ def test_results_are_the_same_when_they_are_read_back_and_anything_else_is_refus
     tests = Tests(explanations=(Named("attention", Attention()),))
     corpus = Corpus(unit_counts=split.unit_counts)
     with QUIET.stage("toy", len(split)) as step:
-        results = measure(model, batches(split), tests, corpus, step, seed=0)
+        results = measure(model, batches(split), tests, corpus, step, seed=0, size=len(split))
     written = results.to_bytes()
     again = PartialResults.from_bytes(written)
     assert torch.equal(again.logits, results.logits)
