@@ -75,7 +75,7 @@ def leave_one_out(folder: Path, longest: int) -> None:
 
 
 def sampled(folder: Path, words: int) -> None:
-    """A thousand texts, a hundred of them to test, all of so many words; the sample is what a run takes."""
+    """A thousand texts to train, 200 to test, all of so many words; the sample is what a run takes."""
     global SHORT
     SHORT = words
     evaluate(folder, 1000, references=["loo"], metrics=["kendall"], sample="auto")
