@@ -1,7 +1,8 @@
 """How time and memory grow with texts, their length, labels and runs: `python -m benchmarks.growth`.
 
-Each case is a process of its own; memory is its peak, of which some 300 MB are the libraries. What was
-found is kept in `benchmarks/growth.json`, from which `python -m benchmarks.page` makes a table.
+Each case is a process of its own, whose progress is shown; memory is its peak, of which some 300 MB are
+the libraries. What was found is kept in `benchmarks/growth.json`, from which `python -m benchmarks.page`
+makes a table.
 """
 
 from __future__ import annotations
@@ -46,7 +47,6 @@ def evaluate(folder: Path, count: int, longest: int = 0, labels: int = 2, **aske
         f"jsonl:train={folder}/train.jsonl,test={folder}/test.jsonl,max_length=0",
         MODEL,
         training={"epochs": 1},
-        progress=False,
         keep="values",
         **asked,
     )
@@ -65,7 +65,6 @@ def measured(folder: Path, count: int, train: int = 1000) -> None:
         references=["loo"],
         metrics=["kendall", "comprehensiveness", "sufficiency"],
         sample="all",
-        progress=False,
         keep="values",
     )
 
@@ -76,7 +75,7 @@ def leave_one_out(folder: Path, longest: int) -> None:
 
 
 def sampled(folder: Path, words: int) -> None:
-    """A thousand texts, a hundred of them to test, all of so many words; the sample is what a run takes."""
+    """A thousand texts to train, 200 to test, all of so many words; the sample is what a run takes."""
     global SHORT
     SHORT = words
     evaluate(folder, 1000, references=["loo"], metrics=["kendall"], sample="auto")
@@ -91,14 +90,17 @@ def list_runs(folder: Path, count: int) -> None:
     """The list of so many runs when all was read before."""
     import attnx
     from attnx.cli.app import main
+    from attnx.progress import Progress
     from attnx.store.runs import Runs
 
     asked: dict[str, Any] = {"training": {"epochs": 1}, "progress": False, "keep": "none"}
     report = attnx.evaluate("sdc-2d:train=8,dev=4,test=4", metrics=["nnz"], **asked)
     os.environ["ATTNX_HOME"] = str(folder / "many")
     type(report).to_html = lambda *_: ""  # type: ignore[method-assign]  # the list reads no page
-    for number in range(count):
-        Runs().write(report.model_copy(update={"fingerprint": f"{number:016x}"}))
+    with Progress().stage("writing runs", count) as step:
+        for number in range(count):
+            Runs().write(report.model_copy(update={"fingerprint": f"{number:016x}"}))
+            step()
     for turn in ("first", "again"):
         started = time.perf_counter()
         sys.argv = ["attnx", "runs", "--json", "--last", "1"]
@@ -155,23 +157,25 @@ def main() -> None:
             used = resource.getrusage(resource.RUSAGE_SELF)
             seconds = time.perf_counter() - started
         found = Grown(round(seconds, 1), round(used.ru_utime + used.ru_stime, 1), round(used.ru_maxrss / 1e3))
-        print(json.dumps(asdict(found)), file=sys.stderr)
+        print(json.dumps(asdict(found)))
         return
     for name in CASES:
         if not sys.argv[1:] or name.startswith(tuple(sys.argv[1:])):
+            before = read(FILE).get(name)
+            took = f"took {before.cpu:.0f} s of the processor before" if before else "was not measured before"
+            print(f"{name}: {took}", file=sys.stderr, flush=True)
             done = subprocess.run(
                 [sys.executable, "-m", "benchmarks.growth", "--case", name],
                 env=os.environ | {"OMP_NUM_THREADS": "1"},
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
+                stdout=subprocess.PIPE,
                 text=True,
                 check=True,
             )
-            *others, last = done.stderr.splitlines()
+            last = done.stdout.splitlines()[-1]  # after what the case itself prints
             known = {one: asdict(of) for one, of in read(FILE).items()} | {name: json.loads(last)}
             ordered = {case: known[case] for case in CASES if case in known}
             FILE.write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf-8")
-            print("; ".join([f"{name}: {last}", *others[-2:]]), flush=True)
+            print(f"{name}: {last}", flush=True)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -122,10 +123,12 @@ class Known:
         self.places |= {name: start + number for number, name in enumerate(names)}
         self.outputs = outputs if self.outputs is None else torch.cat([self.outputs, outputs])
 
-    def named(self) -> dict[tuple[int, bytes], Tensor]:
-        """All outputs [C] by name."""
-        outputs = self.outputs
-        return {} if outputs is None else {name: outputs[place] for name, place in self.places.items()}
+    def learnt_after(self, count: int) -> tuple[list[tuple[int, bytes]], Tensor | None]:
+        """What came to be known after the first `count` names: names, and their outputs [R, C]."""
+        new = list(islice(self.places.items(), count, None))  # a name keeps its place if it is learnt again
+        if self.outputs is None or not new:
+            return [], None
+        return [name for name, _ in new], self.outputs[[place for _, place in new]]
 
 
 _known: ContextVar[Known | None] = ContextVar("known", default=None)

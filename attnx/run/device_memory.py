@@ -85,6 +85,7 @@ class _Fitting:
                         corpus,
                         step,
                         seed=self.seed,
+                        size=len(some),
                         keeper=keeper,
                         title=self.title,
                     )

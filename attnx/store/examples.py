@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
+import zlib
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -54,18 +54,18 @@ def write_examples(examples: Examples, folder: Path) -> None:
         "labels": examples.labels.astype(np.int32),
         "lengths": examples.lengths.astype(np.int32),
         "predicted": examples.predicted.astype(np.int32),
-        "probabilities": examples.probabilities.astype(np.float64),
-        "measures": examples.measures.astype(np.float64),
+        "probabilities": examples.probabilities.astype(np.float64, copy=False),
+        "measures": examples.measures.astype(np.float64, copy=False),
     }
     for number, scores in enumerate(examples.scores.values()):
-        numbers[f"shares.{number}"] = scores.shares.astype(np.float16)
-        numbers[f"largest.{number}"] = scores.largest.astype(np.float64)
+        numbers[f"shares.{number}"] = scores.shares.astype(np.float16, copy=False)
+        numbers[f"largest.{number}"] = scores.largest.astype(np.float64, copy=False)
     for number, values in enumerate(examples.without_top.values()):
-        numbers[f"without_top.{number}"] = values.astype(np.float64)
+        numbers[f"without_top.{number}"] = values.astype(np.float64, copy=False)
     for number, values in enumerate(examples.gains.values()):
-        numbers[f"gains.{number}"] = values.astype(np.float64)
+        numbers[f"gains.{number}"] = values.astype(np.float64, copy=False)
     if examples.best_gain is not None:
-        numbers["best_gain"] = examples.best_gain.astype(np.float64)
+        numbers["best_gain"] = examples.best_gain.astype(np.float64, copy=False)
     if examples.pictures:
         numbers["pictures.rows"] = np.array(list(examples.pictures), np.int32)
         numbers["pictures.sizes"] = np.array([len(file) for file in examples.pictures.values()], np.int32)
@@ -75,9 +75,11 @@ def write_examples(examples: Examples, folder: Path) -> None:
     arrays = {name: np.ascontiguousarray(array) for name, array in numbers.items()}
     whole = save(arrays, {"about": json.dumps(about, ensure_ascii=False)})
     (folder / NUMBERS).write_bytes(whole)
-    # no time stamp, so that equal examples give equal bytes
-    lines = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in _lines(examples))
-    (folder / TEXTS).write_bytes(gzip.compress(lines.encode(), mtime=0))
+    packing = zlib.compressobj(9, wbits=31)  # gzip without a time stamp: equal examples give equal bytes
+    with (folder / TEXTS).open("wb") as file:
+        for line in _lines(examples):
+            file.write(packing.compress((json.dumps(line, ensure_ascii=False) + "\n").encode()))
+        file.write(packing.flush())
 
 
 def _lines(examples: Examples) -> Iterable[dict[str, Any]]:

@@ -17,6 +17,7 @@ forward and D = 1 reads backward: its columns are in reverse order.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import torch
@@ -30,6 +31,7 @@ from .lstm_cells import Cells, Reader, read_states
 
 MOST = 2**25  # scores and shares held at once: the square of a long text does not fit into memory
 ROWS = 1024  # states that advance together: enough to keep the processor busy, few enough for its cache
+SIZES = 32  # of products, about: oneDNN writes a program of up to a megabyte for each, and takes time for it
 
 
 @torch.no_grad()
@@ -104,7 +106,8 @@ def _advance_alike(
     """Do the same for directions that delete the same columns, each in its own order of reading.
 
     Row r is the deletion of column some.start + r; the row after the last one is the full text so far.
-    Columns from `stop` on would not change anything that is read.
+    Columns from `stop` on would not change anything that is read. Some rows behind the full text advance as
+    well, so that few sizes occur; what is in them is replaced before it is read.
     """
     ways, n, examples, _ = inputs.shape
     state = inputs.new_zeros(2, ways, len(some) + 1, examples, cells.size)  # h and c
@@ -113,15 +116,18 @@ def _advance_alike(
     scores = inputs.new_zeros(ways, n, len(some), examples)
     shares = inputs.new_zeros(ways, n, len(some), examples, reader.weights.shape[-1] - reader.features)
     weights = 2 * reader.weights  # the cells keep h/2
+    several = max(1, len(some) // SIZES)
     for t in range(stop):
         row = min(max(0, t - some.start), len(some))
         whole = state[:, :, row].clone()
-        cells.step(inputs[:, t], h[:, : row + 1], c[:, : row + 1], scratch)
+        rows = several * math.ceil((row + 1) / several)  # or all, if there are fewer
+        cells.step(inputs[:, t], h[:, :rows], c[:, :rows], scratch)
         if t in some:
             state[:, :, row + 1] = state[:, :, row]
             state[:, :, row] = whole
         if row:
-            read = read_states(h[:, :row], weights).add_(unchanged[:, t, None])
+            rows = several * math.ceil(row / several)
+            read = read_states(h[:, :rows], weights)[:, :row].add_(unchanged[:, t, None])
             scores[:, t, :row], shares[:, t, :row] = reader.split(read)
     return scores, shares
 

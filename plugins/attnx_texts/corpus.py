@@ -9,7 +9,8 @@ still decide which texts are used and where a word begins and ends.
 from __future__ import annotations
 
 import re
-from collections import Counter
+import sys
+from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -56,7 +57,7 @@ class _Pool:
     origin: str
     content: str
     shares: tuple[int, int, int]
-    kept: list[_Kept] = field(default_factory=list)
+    kept: deque[_Kept] = field(default_factory=deque)
     dropped: Counter[str] = field(default_factory=Counter)
     total: int = 0
     ids: set[str] = field(default_factory=set)  # of the file's own
@@ -84,7 +85,8 @@ def make_data(
         share = dict(zip(SPLITS, pool.shares, strict=True)) if name == ALL else share
         split_of = _divide(pool.total, share, options.seed)
         prefix = "row" if name == ALL else name
-        for kept in pool.kept:
+        while pool.kept:
+            kept = pool.kept.popleft()  # its memory is that of the next example
             if kept.label not in number_of:
                 raise DataError(
                     f"'{pool.origin}', line {kept.line}: label '{kept.label[:40]}' does not occur in train."
@@ -122,7 +124,7 @@ def _read(rows: Rows, options: TextOptions, labels: Labels | None, raw_text: boo
     if options.drop_longest and pool.kept:
         longest = max(len(kept.words) for kept in pool.kept)
         pool.dropped["the longest"] = sum(len(kept.words) == longest for kept in pool.kept)
-        pool.kept = [kept for kept in pool.kept if len(kept.words) < longest]
+        pool.kept = deque(kept for kept in pool.kept if len(kept.words) < longest)
     return pool
 
 
@@ -171,7 +173,7 @@ def _keep_text(kept: _Kept, row: Row, splitter: WordSplitter) -> None:
         spans = splitter.locate(row.text)
         kept.text = row.text if count == len(spans) else row.text[: spans[count - 1][1]]
         kept.starts = tuple(start for start, _ in spans[:count])
-        kept.words = tuple(row.text[start:end] for start, end in spans[:count])
+        kept.words = tuple(sys.intern(row.text[start:end]) for start, end in spans[:count])
     else:
         kept.words = row.text[:count]
         kept.text, kept.starts = join_words(kept.words)

@@ -58,3 +58,22 @@ def test_a_method_costs_what_it_costs_alone() -> None:
         logits_of_kept(model, batch, ROWS[3:], asked(batch)[3:])
         logits_of_kept(model, batch, ROWS[3:], asked(batch)[3:])
     assert model.passes == 4
+
+
+def test_what_was_learnt_after_some_others_has_their_outputs_and_no_name_twice() -> None:
+    model = Counting()
+    batch = model.encode([example for example in toy_data().test if len(example.units) > 2][:2])
+    kept = asked(batch)
+    with torch.no_grad(), remembering(model, batch) as known:
+        assert known.learnt_after(0) == ([], None)
+        first = logits_of_kept(model, batch, ROWS[:2], kept[:2])
+        names, outputs = known.learnt_after(0)
+        assert [row for row, _ in names] == [0, 1]
+        assert outputs is not None
+        assert torch.equal(outputs, first)
+        logits = logits_of_kept(model, batch, ROWS, kept)  # computes the first ones again
+        names, outputs = known.learnt_after(2)
+        assert [row for row, _ in names] == [0, 1]
+        assert outputs is not None
+        assert torch.equal(outputs, logits[3:])
+        assert known.learnt_after(4) == ([], None)

@@ -148,12 +148,21 @@ def test_growth_is_measured_in_a_process_of_its_own_and_kept_beside_what_is_know
     case, others = "texts 4000", {"runs 5000": asdict(known)}
     monkeypatch.setattr(growth, "FILE", tmp_path / "growth.json")
     (tmp_path / "growth.json").write_text(json.dumps(others), encoding="utf-8")
-    said = SimpleNamespace(stderr=f"a warning\n{json.dumps(asdict(known) | {'cpu': 7.0})}\n")
-    monkeypatch.setattr("subprocess.run", lambda *_, **__: said)
+    given: list[dict[str, object]] = []
+
+    def run(*_: object, **how: object) -> SimpleNamespace:
+        given.append(how)
+        return SimpleNamespace(stdout=f"what it printed\n{json.dumps(asdict(known) | {'cpu': 7.0})}\n")
+
+    monkeypatch.setattr("subprocess.run", run)
     monkeypatch.setattr("sys.argv", ["growth", case])
     growth.main()
+    growth.main()
     assert growth.read(tmp_path / "growth.json") == {case: replace(known, cpu=7.0), "runs 5000": known}
-    assert "a warning" in capsys.readouterr().out
+    assert all("stderr" not in how for how in given)  # the progress of a case is seen
+    assert capsys.readouterr().err.splitlines() == [
+        "texts 4000: was not measured before", "texts 4000: took 7 s of the processor before",
+    ]  # fmt: skip
 
 
 def test_a_case_of_growth_runs(home: Path, tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 import os
 import time
-from contextlib import ExitStack
+from concurrent.futures import Executor
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,25 @@ def test_workers_stay_from_one_piece_of_work_to_the_next_and_are_replaced_when_t
         first = process(("process", 0))
         assert process(("process", 0)) == first
         assert process(("die once", str(tmp_path / "mark")), ("process", 0)) != first
+
+
+@pytest.mark.parametrize(("kind", "started"), [("local", 2), ("in-process", 0)])
+def test_worker_processes_are_started_once_before_there_is_work(monkeypatch, kind, started):
+    asked = []
+
+    class Recording(Executor):
+        def submit(self, work, /, *args, **kwargs):
+            asked.append(work)
+
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(Workers, "open", lambda _: nullcontext(Recording()))
+    with ExitStack() as stack:
+        workers = OpenWorkers(Workers(kind, 0 if kind == "in-process" else 8), stack)
+        workers.start(int)
+        if started:
+            assert workers._executor is not None
+            workers.start(int)
+    assert asked == [int] * started
 
 
 def test_in_this_process_jobs_are_done_one_after_the_other_and_threads_are_as_before_afterwards():

@@ -1,5 +1,6 @@
 """What the core does with the values of metrics."""
 
+import gc
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,8 @@ from attnx.progress import Progress
 from attnx.request.plan import Tests
 from attnx.run.measuring import batch_answers
 from attnx.run.measuring.attribution import Named
-from attnx.run.measuring.measurement import observe
-from attnx.run.measuring.splits import Split
+from attnx.run.measuring.measurement import measure, observe
+from attnx.run.measuring.splits import Split, batches
 from attnx.testing import ToyModel, toy_data
 from attnx_baselines.attention import Attention
 from attnx_baselines.options import RandomOptions
@@ -116,3 +117,56 @@ def test_deletions_of_all_metrics_and_explanations_are_computed_together_with_th
     np.testing.assert_allclose(values(), together, atol=1e-6)
     assert len(calls) == 4
     assert sum(calls) == rows
+
+
+def deleting_what_attention_ranks() -> Tests[Named]:
+    metric = Named("comprehensiveness", Comprehensiveness(ErasureCurveOptions()))
+    return Tests(explanations=(Named("attention", Attention()),), metrics=(metric,))
+
+
+def test_measuring_more_batches_leaves_no_more_tensors() -> None:
+    """Results are put into one tensor each: batches that wait to be joined keep memory from being reused."""
+    model, alive = ToyModel(), []
+    split = Split(model, toy_data().test * 8, torch.device("cpu"))
+
+    def given() -> Any:
+        for rows, batch in batches(split, columns=8):
+            gc.collect()
+            alive.append(sum(issubclass(type(thing), Tensor) for thing in gc.get_objects()))
+            yield rows, batch
+
+    results = measure(
+        model,
+        given(),
+        deleting_what_attention_ranks(),
+        split.corpus,
+        lambda *_: None,
+        seed=0,
+        size=len(split),
+    )
+    assert len(alive) > 5
+    assert alive[2] == alive[-1]
+    assert sorted(results.rows.tolist()) == list(range(len(split)))
+
+
+def test_results_are_put_in_order_without_a_second_copy() -> None:
+    model = ToyModel()
+    split = Split(model, toy_data().test * 2, torch.device("cpu"))
+    results = measure(
+        model,
+        batches(split),
+        deleting_what_attention_ranks(),
+        split.corpus,
+        lambda *_: None,
+        seed=0,
+        size=len(split),
+    )
+    assert results.rows.tolist() != list(range(len(split)))
+    logits = {int(row): of.tolist() for row, of in zip(results.rows, results.logits, strict=True)}
+    values = {int(row): of.tolist() for row, of in zip(results.rows, results.answers[0][0], strict=True)}
+    place = results.logits.data_ptr()
+    ordered = results.put_in_order()
+    assert ordered.logits.data_ptr() == place
+    assert ordered.rows.tolist() == list(range(len(split)))
+    assert ordered.logits.tolist() == [logits[row] for row in range(len(split))]
+    np.testing.assert_array_equal(ordered.answers[0][0], [values[row] for row in range(len(split))])

@@ -17,6 +17,7 @@ from attnx.request.plan import Tests
 from attnx.request.resolve import resolve
 from attnx.request.spec import Choice, RunSpec
 from attnx.results.report import Report
+from attnx.run.data_cache import data_cache
 from attnx.run.evaluation import carry_out
 from attnx.run.measuring.attribution import Named
 from attnx.run.measuring.measurement import measure
@@ -77,12 +78,13 @@ def small_batches(monkeypatch):
     monkeypatch.setattr("attnx.run.measuring.splits.similar_lengths", lambda lengths, _=0: few(lengths, 128))
 
 
-def evaluated(tmp_path, monkeypatch, shards, spec=SPEC, executor=None, where=None):
+def evaluated(tmp_path, monkeypatch, shards, spec=SPEC, executor=None, where=None, start=lambda *_: None):
     """The folder of a run, with so many shards; 0 for a single process."""
     monkeypatch.setenv("ATTNX_HOME", str(tmp_path / (where or f"home {shards}")))
     catalog = Catalog.installed()
     executor = executor or Here()
     monkeypatch.setattr("attnx.run.workers.shared_run.run_jobs", executor)
+    monkeypatch.setattr("attnx.run.workers.executors.OpenWorkers.start", start)
     workers = Workers("local", 1) if shards else None
     with run_workers_for(workers, spec, shards=shards or None) as run_workers:
         found = carry_out(
@@ -116,6 +118,14 @@ def test_any_number_of_shards_gives_the_same_report_byte_for_byte(tmp_path, monk
         assert not (home() / "shards").exists() or not list((home() / "shards").iterdir())
 
 
+def test_workers_start_while_the_data_is_loaded(tmp_path, monkeypatch):
+    order, load = [], data_cache.load
+    monkeypatch.setattr(data_cache, "load", lambda *asked: order.append("data") or load(*asked))
+    evaluated(tmp_path, monkeypatch, 2, start=lambda *_: order.append("workers"))
+    assert order[:2] == ["workers", "data"]
+    assert order.count("workers") == 1
+
+
 def test_the_cut_holds_every_example_once_and_no_worker_is_sent_the_rest_of_the_split():
     from attnx.testing import ToyModel, toy_data
 
@@ -138,7 +148,7 @@ def test_results_are_the_same_when_they_are_read_back_and_anything_else_is_refus
     tests = Tests(explanations=(Named("attention", Attention()),))
     corpus = Corpus(unit_counts=split.unit_counts)
     with QUIET.stage("toy", len(split)) as step:
-        results = measure(model, batches(split), tests, corpus, step, seed=0)
+        results = measure(model, batches(split), tests, corpus, step, seed=0, size=len(split))
     written = results.to_bytes()
     again = PartialResults.from_bytes(written)
     assert torch.equal(again.logits, results.logits)
@@ -193,6 +203,7 @@ def test_cells_of_a_sweep_that_are_fewer_than_its_workers_are_measured_by_all_of
     monkeypatch.setenv("ATTNX_HOME", str(tmp_path / "swept"))
     executor = Here()
     monkeypatch.setattr("attnx.run.workers.shared_run.run_jobs", executor)
+    monkeypatch.setattr("attnx.run.workers.executors.OpenWorkers.start", lambda *_: None)
     monkeypatch.setattr("attnx.run.workers.sweep.run_jobs", executor)
     failing = SPEC.model_copy(update={"training": {"epochs": 1, "learning_rate": 1e30}})
     catalog = Catalog.installed()

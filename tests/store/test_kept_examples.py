@@ -1,11 +1,15 @@
 """Examples on disk: small, exact where that matters, told when they are damaged."""
 
+import gzip
+import json
+import zlib
+
 import numpy as np
 import pytest
 
 from attnx.plugin import DataError
 from attnx.results.examples import ExampleColumn, Examples, Scores
-from attnx.store.examples import read_examples, write_examples
+from attnx.store.examples import TEXTS, read_examples, write_examples
 
 MEGABYTE = 1_000_000
 
@@ -80,3 +84,23 @@ def test_an_example_that_was_not_explained_has_no_scores():
     examples = generated(count=3, length=5, methods=1, columns=1)
     examples.scores["method 0"].largest[0, 1] = np.nan
     assert [bool(example.seen[0].scores) for example in examples] == [True, False, True]
+
+
+def test_texts_are_compressed_line_by_line(tmp_path, monkeypatch):
+    """The lines of all texts together would be in memory three times."""
+    given, compressobj = [], zlib.compressobj
+
+    class Packing:
+        def __init__(self, *args, **kwargs):
+            self.whole = compressobj(*args, **kwargs)
+            self.flush = self.whole.flush
+
+        def compress(self, part):
+            given.append(part)
+            return self.whole.compress(part)
+
+    monkeypatch.setattr(zlib, "compressobj", Packing)
+    written = generated(count=7, length=10, methods=1, columns=1)
+    write_examples(written, tmp_path)
+    assert [json.loads(line)["id"] for line in given] == list(written.ids)
+    assert gzip.decompress((tmp_path / TEXTS).read_bytes()) == b"".join(given)

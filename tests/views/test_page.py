@@ -16,6 +16,7 @@ from attnx.results.examples import ExampleColumn, Examples, Scores
 from attnx.views.figures.agreement import agreement
 from attnx.views.figures.figure import to_inline_svg, to_pdf, to_png, to_svg
 from attnx.views.figures.report import drawings
+from attnx.views.page import examples as page_examples
 from attnx.views.page.examples import browse
 from attnx.views.page.strips import scale_of, strip_of
 
@@ -133,14 +134,26 @@ def test_two_thousand_long_examples_stay_below_ten_megabytes(seeds, shown):
     browsed = browse(many_examples(2000, 200, seeds))
     assert browsed.shown == shown
     assert browsed.seeds == 1
-    assert len(json.dumps(browsed.payload)) < 9.2e6
+    assert len(browsed.script()) < 9.2e6
+
+
+def test_the_records_of_examples_are_made_one_after_the_other(monkeypatch):
+    """All of them at once would take several times the memory of the page."""
+    order, as_json, record = [], page_examples.script_json, page_examples._record
+    monkeypatch.setattr(page_examples, "_record", lambda *of: order.append("made") or record(*of))
+    monkeypatch.setattr(page_examples, "script_json", lambda of: order.append("written") or as_json(of))
+    browsed = browse(many_examples(5, 4, 1))
+    assert order == []
+    found = json.loads(browsed.script())
+    assert order == ["made", "written"] * 5 + ["written"]
+    assert found == browsed.head | {"examples": list(browsed.records())}
 
 
 def test_what_does_not_fit_is_left_out_evenly_and_said():
     browsed = browse(many_examples(100, 50, 2), most_bytes=20_000)
     assert 0 < browsed.shown < 100
-    assert len(json.dumps(browsed.payload)) < 40_000
-    ids = [int(e["id"]) for e in browsed.payload["examples"]]
+    assert len(browsed.script()) < 40_000
+    ids = [int(e["id"]) for e in browsed.records()]
     assert ids[0] == 0
     assert ids[-1] == 99
     assert f"{browsed.shown} of 100 examples" in browsed.says

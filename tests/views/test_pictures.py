@@ -73,7 +73,7 @@ def test_what_is_kept_is_on_the_page(report):
     kept = report.examples()
     again = attnx.Report.from_json(report.to_json()).with_examples(report.examples)
     assert list(kept.pictures) == list(range(12))
-    payload = browse(again.examples()).payload["examples"]
+    payload = list(browse(again.examples()).records())
     assert base64.b64decode(payload[3]["picture"]) == kept.pictures[3]
     assert "framed by dashes" in report.to_html()
 
@@ -85,7 +85,7 @@ def test_a_page_with_pictures_stays_small(report):
     assert 3 <= browsed.shown <= 4
     some = replace(examples, pictures=dict.fromkeys((1, 5, 9), b"png"))
     shown = browse(some)
-    assert [record["id"] for record in shown.payload["examples"]] == [examples.ids[row] for row in (1, 5, 9)]
+    assert [record["id"] for record in shown.records()] == [examples.ids[row] for row in (1, 5, 9)]
     assert shown.says.startswith("3 of 12 examples")
 
 

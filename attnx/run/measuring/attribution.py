@@ -28,12 +28,12 @@ class KeptScores(Protocol):
         """The scores of a batch, if they are kept."""
         ...
 
-    def outputs(self) -> dict[Any, Tensor]:
-        """What is known before the scores are computed."""
+    def outputs(self) -> int:
+        """How many outputs for parts of the batch are known before the scores are computed."""
         ...
 
-    def keep(self, trace: Trace, scores: Importance, before: dict[Any, Tensor]) -> None:
-        """Keep the scores of a batch."""
+    def keep(self, trace: Trace, scores: Importance, before: int) -> None:
+        """Keep the scores of a batch, and the outputs that came to be known after the first `before`."""
         ...
 
 

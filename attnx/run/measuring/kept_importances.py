@@ -23,8 +23,6 @@ from ...store.kept_tensors import KeptTensors, budget
 from ...types import Batch, Importance, TaskData, Trace
 from .attribution import KeptScores, Named
 
-Output = tuple[int, bytes]  # a row of a batch and the columns that were kept of it
-
 
 @dataclass(frozen=True)
 class MethodScores(KeptScores):
@@ -57,21 +55,21 @@ class MethodScores(KeptScores):
             reused=True,
         )
 
-    def outputs(self) -> dict[Output, Tensor]:
-        """The outputs for parts of this batch that are known by now."""
+    def outputs(self) -> int:
+        """For how many parts of this batch the outputs are known by now."""
         known = remembered()
-        return {} if known is None else known.named()
+        return 0 if known is None else len(known.places)
 
-    def keep(self, trace: Trace, scores: Importance, before: dict[Output, Tensor]) -> None:
+    def keep(self, trace: Trace, scores: Importance, before: int) -> None:
         """Keep the scores of this batch, and the outputs for parts of it that came to be known meanwhile."""
         tensors = {"values": scores.values}
-        new = {name: output for name, output in self.outputs().items() if name not in before}
-        if new:
+        known = remembered()
+        new, logits = ([], None) if known is None else known.learnt_after(before)
+        if logits is not None:
             tensors["rows"] = torch.tensor([row for row, _ in new])
-            tensors["columns"] = torch.from_numpy(
-                np.stack([np.frombuffer(columns, dtype=np.uint8) for _, columns in new])
-            )
-            tensors["logits"] = torch.stack(list(new.values()))
+            columns = np.frombuffer(b"".join(columns for _, columns in new), dtype=np.uint8)
+            tensors["columns"] = torch.from_numpy(columns.reshape(len(new), -1).copy())
+            tensors["logits"] = logits
         record = {"seconds": scores.seconds, "passes": scores.passes, "on_cpu": scores.on_cpu}
         self.store.keep(self._key(trace.batch, scores.target), tensors, record)
 

@@ -21,7 +21,7 @@ from .batch_answers import Pairing, answers_of_batch
 from .explained_scores import Seen, explained_scores
 from .freed_memory import give_back
 from .output_checks import check_bounds, check_tensor, check_trace
-from .partial_results import PartialResults
+from .partial_results import FilledTensor, PartialResults
 from .pass_meter import metered, units_declared
 from .score_keeper import ScoreKeeper
 from .splits import Split, batches
@@ -60,10 +60,11 @@ def observe(
                     split.corpus,
                     followed,
                     seed=seed,
+                    size=len(split),
                     keeper=keeper,
                     title=title,
                 )
-    return conclude(tests, results.in_order(), split)
+    return conclude(tests, results.put_in_order(), split)
 
 
 def check_classes(model: Model, split: Split, label_names: Sequence[str], title: str) -> None:
@@ -83,10 +84,11 @@ def measure(
     step: Step,
     *,
     seed: int,
+    size: int,
     keeper: ScoreKeeper | None = None,
     title: str = "the model",
 ) -> PartialResults:
-    """Measure some batches of a split, one after the other; only the results of a batch stay in memory.
+    """Measure some batches of `size` examples together, one after the other; only results stay in memory.
 
     The results of a batch depend on nothing but the batch and the corpus, so batches can be measured
     anywhere and in any order.
@@ -95,11 +97,10 @@ def measure(
     pairs = pairings(tests)
     scores_kept = keeper.empty_copy() if keeper else None
     costs = dict.fromkeys(methods, AttributionCost(0.0, 0, 0))
-    traits: dict[str, list[Tensor]] = {name: [] for name in methods}
-    answers: list[list[tuple[Tensor, ...]]] = [[] for _ in pairs]
+    traits = {name: FilledTensor(size) for name in methods}
+    answers: list[list[FilledTensor]] = [[] for _ in pairs]
     on_cpu: set[str] = set()
-    row_numbers: list[Tensor] = []
-    logits: list[Tensor] = []
+    row_numbers, logits = FilledTensor(size), FilledTensor(size)
     with evaluating(model):
         for rows, batch in given:
             trace = trace_of(model, batch)
@@ -114,26 +115,26 @@ def measure(
                 deletions.recalls = True
                 answered = answers_of_batch(pairs, model, trace, seen, seed, importances, corpus, methods)
                 for (metric, *_), of_pair, (tensors, elsewhere) in zip(pairs, answers, answered, strict=True):
-                    of_pair.append(tensors)
+                    of_pair += [FilledTensor(size) for _ in tensors[len(of_pair) :]]
+                    for filled, tensor in zip(of_pair, tensors, strict=True):
+                        filled.add(tensor)
                     on_cpu |= {metric.label} if elsewhere else set()
                 if scores_kept is not None:
                     scores_kept.add(model, trace, importances)
             for name, scores in importances.items():
-                traits[name].append(_traits(scores, batch.mask))
+                traits[name].add(_traits(scores, batch.mask))
                 on_cpu |= {name} if scores.on_cpu else set()
                 costs[name] = costs[name].plus(
                     scores.seconds, scores.passes, len(batch), len(batch) if scores.reused else 0
                 )
-            row_numbers.append(rows)
-            logits.append(trace.logits.double().cpu())
+            row_numbers.add(rows)
+            logits.add(trace.logits.double().cpu())
             step(len(rows))
     return PartialResults(
-        rows=torch.cat(row_numbers),
-        logits=torch.cat(logits),
-        answers=tuple(
-            tuple(torch.cat(tensors) for tensors in zip(*of_pair, strict=True)) for of_pair in answers
-        ),
-        traits={name: torch.cat(parts) for name, parts in traits.items()},
+        rows=row_numbers.rows,
+        logits=logits.rows,
+        answers=tuple(tuple(filled.rows for filled in of_pair) for of_pair in answers),
+        traits={name: filled.rows for name, filled in traits.items()},
         costs=costs,
         on_cpu=frozenset(on_cpu),
         scores=None if scores_kept is None else scores_kept.collected(),
@@ -167,11 +168,11 @@ def _traits(scores: Importance, mask: Tensor) -> Tensor:
     low = values.masked_fill(~mask, torch.inf).amin(1)
     high = values.masked_fill(~mask, -torch.inf).amax(1)
     declared = torch.full_like(low < 0, scores.signed)
-    return torch.stack([low < 0, low == high, declared], dim=1).double().cpu()
+    return torch.stack([low < 0, low == high, declared], dim=1).cpu()
 
 
 def _summed(values: Tensor) -> Traits:
-    signed, constant, declared = values.mean(0).tolist()
+    signed, constant, declared = values.double().mean(0).tolist()
     return Traits(signed=signed > 0, constant=constant, declares_signs=declared > 0)
 
 

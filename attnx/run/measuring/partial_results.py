@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 
 import torch
 from torch import Tensor
@@ -11,6 +12,30 @@ from torch import Tensor
 from ...request.spec import digest
 from ...results.observations import Array, AttributionCost, StoredScores
 from ...store.weights import tensors_hash
+
+
+class FilledTensor:
+    """A tensor with one row per example, filled batch by batch.
+
+    Batches that wait to be joined would need twice the memory. They would also lie between the large tensors
+    that passes through the model make and free, and the gaps are too small for the next pass.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size, self._filled = size, 0
+        self._whole = torch.empty(0)
+
+    def add(self, part: Tensor) -> None:
+        """Put the rows of a batch [B, ...] behind those that are there."""
+        if not self._filled:
+            self._whole = part.new_empty((self._size, *part.shape[1:]))
+        self._whole[self._filled : self._filled + len(part)] = part
+        self._filled += len(part)
+
+    @property
+    def rows(self) -> Tensor:
+        """All rows so far."""
+        return self._whole[: self._filled]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,18 +50,15 @@ class PartialResults:
     on_cpu: frozenset[str]
     scores: StoredScores | None
 
-    def in_order(self) -> PartialResults:
-        """The results of all examples of a split, in the order of the split."""
+    def put_in_order(self) -> PartialResults:
+        """The results of all examples of a split, in the order of the split.
+
+        The tensors are changed in place, one after the other, so that no two copies of all are in memory.
+        """
         order = self.rows.argsort()
-        return PartialResults(
-            rows=self.rows[order],
-            logits=self.logits[order],
-            answers=tuple(tuple(tensor[order] for tensor in tensors) for tensors in self.answers),
-            traits={name: values[order] for name, values in self.traits.items()},
-            costs=self.costs,
-            on_cpu=self.on_cpu,
-            scores=self.scores.taken(order.numpy()) if self.scores else None,
-        )
+        for tensor in (self.rows, self.logits, *chain(*self.answers), *self.traits.values()):
+            tensor.copy_(tensor[order])
+        return replace(self, scores=self.scores.taken(order.numpy()) if self.scores else None)
 
     def to_bytes(self) -> bytes:
         """The results as safetensors, with a checksum."""

@@ -93,7 +93,7 @@ def _tried(
         if measure_split:
             measure_split(some, tests, None, _nothing)
         else:
-            measure(model, batches(some), tests, some.corpus, _nothing, seed=0)
+            measure(model, batches(some), tests, some.corpus, _nothing, seed=0, size=count)
         return time.perf_counter() - started
 
     with progress.stage("estimating how long measuring takes", 1) as step:

@@ -11,7 +11,7 @@ import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar, get_args
 
@@ -84,6 +84,13 @@ class OpenWorkers:
         self.workers, self._stack = workers, stack  # workers end when the stack is closed
         self.at_once = workers.at_once
         self._executor: Executor | None = None
+
+    def start(self, first: Callable[[], Any]) -> None:
+        """Start the worker processes of this machine before there is work for them; each calls `first`."""
+        if self._executor is None and self.workers.kind == "local":
+            with self.open() as executor, suppress(BrokenExecutor):  # dead workers are replaced later
+                for _ in range(self.workers.computing):
+                    executor.submit(first)
 
     @contextmanager
     def open(self) -> Iterator[Executor]:

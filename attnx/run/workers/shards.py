@@ -102,6 +102,7 @@ def measure_shard(shard: Shard, model: Model, plan: Plan, seed: int, device: tor
             Corpus(torch.from_numpy(shard.unit_counts), shard.donors, shard.explained),
             step,
             seed=seed,
+            size=len(shard),
             keeper=None if shard.stored is None else ScoreKeeper(shard.stored, shard.deletes),
             title=plan.model.title,
         )

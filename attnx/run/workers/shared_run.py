@@ -28,7 +28,7 @@ from ..measuring.score_keeper import ScoreKeeper
 from ..measuring.splits import Split
 from ..training.models import TrainedModels
 from .executors import FinishedJob, OpenWorkers, Workers, one_thread, run_jobs
-from .jobs import Files, Job, WorkerSetup, receive, run_job, worker_setup
+from .jobs import Files, Job, WorkerSetup, get_ready, receive, run_job, worker_setup
 from .shards import Shard, cut, merge
 
 LIGHT = 2**25  # bytes of data that are sent to a worker rather than loaded by it
@@ -43,6 +43,10 @@ class RunWorkers:
     setup: WorkerSetup
     asked: RunSpec
     shards: int | None = None  # of a split; None: by its size
+
+    def start(self) -> None:
+        """Let the workers start while this process loads data: a second or two each."""
+        self.workers.start(get_ready)
 
     def train(self, plan: Plan, models: TrainedModels) -> None:
         """Have the seeds trained whose weights are not stored yet."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...escaping import printable
+from ...escaping import printable, script_json
 from ...results.examples import Examples, Scores
 from .direction import is_right_to_left
 
@@ -21,39 +22,54 @@ LEVELS = 127  # steps of a score on either side of 0
 
 @dataclass(frozen=True, slots=True)
 class Browsed:
-    """The examples that go into the page, and how many there are in all."""
+    """The examples that go into the page, among all there are."""
 
-    payload: dict[str, Any]
-    shown: int
-    total: int
-    seeds: int
-    all_seeds: int
+    head: dict[str, Any]  # what the script reads besides the examples
+    examples: Examples
+    rows: list[int]  # of the examples that are shown
+    seeds: int  # that are shown
+
+    @property
+    def shown(self) -> int:
+        """How many examples are shown."""
+        return len(self.rows)
 
     @property
     def marked(self) -> bool:
         """Whether units of some example are known to matter."""
-        return any("rationale" in example for example in self.payload["examples"])
+        return bool(self.examples.units) and any(self.examples.rationales[row] for row in self.rows)
 
     @property
     def pictured(self) -> bool:
         """Whether the examples are pictures."""
-        return any("picture" in example for example in self.payload["examples"])
+        return any(row in self.examples.pictures for row in self.rows)
 
     @property
     def decides(self) -> bool:
         """Whether the examples have their part in the test that decides."""
-        return bool(self.payload["decides"])
+        return bool(self.head["decides"])
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """What the script reads about each example, one after the other."""
+        starts = np.concatenate([[0], np.cumsum(self.examples.lengths)]).astype(int)
+        return (_record(self.examples, row, int(starts[row]), self.seeds) for row in self.rows)
+
+    def script(self) -> str:
+        """All that the script reads, as JSON; all records at once would take seven times its memory."""
+        examples = ",".join(map(script_json, self.records()))
+        return f'{script_json(self.head)[:-1]},"examples":[{examples}]}}'
 
     @property
     def says(self) -> str:
         """How many of the run's examples the page shows."""
-        seeds = f"{self.all_seeds} training seeds" if self.seeds > 1 else f"seed {self.payload['seeds'][0]}"
+        total, all_seeds = len(self.examples), self.examples.seeds
+        seeds = f"{self.seeds} training seeds" if self.seeds > 1 else f"seed {all_seeds[0]}"
         examples = (
-            f"all {self.total} examples"
-            if self.shown == self.total
-            else f"{self.shown} of {self.total} examples, evenly spread over the test split"
+            f"all {total} examples"
+            if self.shown == total
+            else f"{self.shown} of {total} examples, evenly spread over the test split"
         )
-        left = self.shown < self.total or self.seeds < self.all_seeds
+        left = self.shown < total or self.seeds < len(all_seeds)
         rest = "; attnx.load(RUN).report.examples() has the others" if left else ""
         return f"{examples.capitalize()}, {seeds}{rest}."
 
@@ -94,8 +110,7 @@ def browse(
         seeds = 1
     shown = min(len(among), fits)
     rows: list[int] = among[np.unique(np.linspace(0, len(among) - 1, shown).round().astype(int))].tolist()
-    starts = np.concatenate([[0], np.cumsum(examples.lengths)]).astype(int)
-    payload = {
+    head = {
         "unit": unit,
         "labels": [printable(name) for name in examples.label_names],
         "seeds": list(examples.seeds[:seeds]),
@@ -106,9 +121,8 @@ def browse(
         "pair": [list(examples.methods).index(name) for name in pair or ()],
         "decides": bool(examples.gains),
         "columns": [{"title": c.title, "direction": c.direction} for c in examples.columns],
-        "examples": [_record(examples, row, int(starts[row]), seeds) for row in rows],
     }
-    return Browsed(payload, len(rows), total, seeds, len(examples.seeds))
+    return Browsed(head, examples, rows, seeds)
 
 
 def _bytes_of(examples: Examples, seeds: int) -> float:

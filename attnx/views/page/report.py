@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...escaping import script_json
 from ...host.catalog import Catalog
 from ..figures.figure import to_inline_svg
 from ..figures.report import drawings
@@ -59,7 +58,7 @@ def run_page(report: Report, examples: Examples | None = None, catalog: Catalog 
         methods=look_up(catalog, "importance", methods),
         costs=[cost for cost in report.costs if cost.method not in report.baseline_names],
         browsed=browsed,
-        payload=Markup(script_json(browsed.payload)) if browsed else None,
+        payload=Markup(browsed.script()) if browsed else None,
     )
 
 

@@ -10,10 +10,11 @@ import pytest
 import torch
 from random_examples import PROJECTIONS, texts
 from text_building import SCORERS, build, read
+from torch import Tensor
 
 from attnx.plugin import TaskData
 from attnx.run.evaluation_mode import evaluating
-from attnx_encoders import lstm_deletion
+from attnx_encoders import lstm_cells, lstm_deletion
 
 TOLERANCE = 1e-5
 
@@ -55,6 +56,7 @@ def test_deletion_is_exact_for_every_projection(name: str) -> None:
 def test_deletion_is_exact_at_random_lengths_and_groups(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(seed)
     monkeypatch.setattr(lstm_deletion, "ROWS", int(rng.integers(1, 120)))
+    monkeypatch.setattr(lstm_deletion, "SIZES", int(rng.integers(1, 12)))
     data = texts(rng.integers(1, 30, size=8).tolist(), seed)
     assert_equals_reading_anew(build("bilstm", data, hidden=int(rng.integers(1, 9))), data)
 
@@ -66,7 +68,23 @@ def test_deletion_in_blocks_is_exact(most: int, query: bool, monkeypatch: pytest
     data = texts([7, 1, 12, 3, 20], query=query)
     model = build("bilstm", data, PROJECTIONS["sparsemax"])
     monkeypatch.setattr(lstm_deletion, "MOST", most)
+    monkeypatch.setattr(lstm_deletion, "SIZES", 3)
     assert_equals_reading_anew(model, data)
+
+
+def test_a_long_text_has_products_of_few_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """oneDNN writes and keeps a program of up to a megabyte for every size."""
+    sizes, product = set(), lstm_cells.product
+
+    def counted(x: Tensor, weight: Tensor, *rest: Any) -> Tensor:
+        sizes.add((*x.shape, *weight.shape))
+        return product(x, weight, *rest)
+
+    monkeypatch.setattr(lstm_cells, "product", counted)
+    monkeypatch.setattr(lstm_deletion, "SIZES", 8)
+    data = texts([80])
+    assert_equals_reading_anew(build("bilstm", data), data)
+    assert len(sizes) < 4 * 8
 
 
 def test_deletion_is_exact_in_double_precision() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import json
 from collections.abc import Mapping, Sequence
@@ -14,8 +15,9 @@ from text_loading import error, everything, load, make, shared, write_csv, write
 
 import attnx
 from attnx.data.loading import load_data
-from attnx.plugin import DataError, Source, TaskData
+from attnx.plugin import DataError, Example, Source, TaskData
 from attnx.request.spec import Limit
+from attnx_texts import corpus
 
 
 class TestOwnFiles:
@@ -37,6 +39,23 @@ class TestOwnFiles:
         for example in everything(data):
             assert ("odd" in example.units) == (example.label == 1)
             assert example.id == f"row-{int(example.units[-1]):06d}"
+
+    def test_a_text_is_not_in_memory_as_it_was_read_and_as_an_example(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def alive() -> list[object]:
+            return [thing for thing in gc.get_objects() if type(thing) is corpus._Kept]
+
+        left: list[int] = []
+        others = alive()  # of tests that ended with an error
+
+        def example(**fields: Any) -> Example:
+            left.append(len(alive()) - len(others))
+            return Example(**fields)
+
+        monkeypatch.setattr(corpus, "Example", example)
+        load("jsonl", file=self.one(tmp_path))
+        assert left == list(range(40, 0, -1))
 
     def test_csv_and_jsonl_of_the_same_rows_give_the_same_examples(self, tmp_path: Path) -> None:
         table = [("body", "class"), *((row["text"], row["label"]) for row in self.rows())]

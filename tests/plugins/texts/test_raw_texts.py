@@ -45,6 +45,14 @@ def test_texts_are_kept_only_where_they_are_read(path: Path) -> None:
     assert plain.test[0].units == tuple(unit.lower() for unit in raw.test[0].units)
 
 
+def test_equal_words_of_raw_texts_are_one_object(path: Path) -> None:
+    """A word of its own for each place would take more memory than all else that is kept of a text."""
+    first, *_ = load(path, raw_text=True).test
+    again, *_ = load(path, raw_text=True).test
+    assert first.units[0] == "It"
+    assert all(one is other for one, other in zip(first.units, again.units, strict=True))
+
+
 def test_the_name_of_data_without_raw_texts_does_not_depend_on_them(path: Path) -> None:
     plain, raw = load(path, raw_text=False), load(path, raw_text=True)
     assert plain.fingerprint != raw.fingerprint
