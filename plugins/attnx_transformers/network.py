@@ -14,10 +14,11 @@ from attnx.formulas import fast_linear
 from attnx.plugin import Batch, Example, Source, TaskData, UsageError
 
 from .checkpoints import Checkpoint, quiet
+from .first_position import alike
 from .language.prompts import Prompt
 from .options import CheckpointOptions
 from .packing import Packing, joined, positions_asked
-from .stack import WITHOUT_WEIGHTS, Stack, alike
+from .stack import WITHOUT_WEIGHTS, Stack
 from .taps import Tap, install
 from .word_pieces import WordPieces
 

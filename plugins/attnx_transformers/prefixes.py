@@ -19,10 +19,10 @@ from attnx.formulas import fast_linear
 from attnx.plugin import Batch
 
 from .checkpoints import quiet
+from .first_position import alike
 from .language.answers import Answers
 from .network import PROBED, Network
 from .packing import IN_CACHE
-from .stack import alike
 
 ROW = 128  # nodes of a row: with more, comparing with nodes that are masked takes over
 SPARE = 4  # a position that is only read takes so much less than one that is computed

@@ -199,7 +199,9 @@ class LayerReader(nn.Module, ABC):
             tap = Tap(rows=None if self.query == "mean" else query.argmax(1))
         else:
             tap = Tap(lambda weights: reading.replaced(weights, attention))
-        with self.network.stack.read({self.layer: tap}), self.network.stack.narrowed():
+        stack = self.network.stack
+        only = stack.first.alone(attends=self.query == "first" or self.layer < len(stack) - 1)
+        with stack.read({self.layer: tap}), only:
             output = self.network(packing, vectors, **self.settings())
         a = reading.attention(tap.weights) if attention is None else attention
         return a, self.logits(output, packing.used)
