@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from copy import copy
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -13,6 +14,7 @@ from torch import Tensor, nn
 from attnx.formulas import fast_linear
 from attnx.plugin import Batch, Example, Source, TaskData, UsageError
 
+from .activations import Activations
 from .checkpoints import Checkpoint, quiet
 from .first_position import alike
 from .language.prompts import Prompt
@@ -21,6 +23,8 @@ from .packing import Packing, joined, positions_asked
 from .stack import WITHOUT_WEIGHTS, Stack
 from .taps import Tap, install
 from .word_pieces import WordPieces
+
+T = TypeVar("T")
 
 UNLIMITED = 10**6  # a tokenizer that knows no limit says some such number
 READ_AT_MOST = 512  # where neither the model nor its tokenizer knows a limit
@@ -80,6 +84,7 @@ class Network(nn.Module):
                 f"checkpoint={options.checkpoint} ({type(self.transformer).__name__}) attends to padding: "
                 f"its weights cannot be read. {WITHOUT_WEIGHTS}"
             )
+        self._find_activations()
 
     def _load(self, checkpoint: Checkpoint, kind: str, options: CheckpointOptions, **settings: Any) -> None:
         """Load the transformer; refuse one whose weights are not all there."""
@@ -98,6 +103,7 @@ class Network(nn.Module):
         if self.readable:
             install(self.transformer)
         self._stack: Stack | None = None
+        self.activations = Activations()
 
     @property
     def table(self) -> nn.Module:
@@ -115,17 +121,25 @@ class Network(nn.Module):
     def stack(self) -> Stack:
         """The layers, found when they are first asked for."""
         if self._stack is None:
-            vectors = self._probe()
-            used = torch.ones(vectors.shape[:2], dtype=torch.bool, device=vectors.device)
-            more = self._more(used, torch.zeros_like(used).long())
-            training = self.transformer.training
-            self.transformer.eval()
-            try:
-                with quiet():
-                    self._stack = Stack.of(self.transformer, lambda: self._call(vectors, **more))
-            finally:
-                self.transformer.train(training)
+            self._stack = self._tried(lambda call: Stack.of(self.transformer, call))
         return self._stack
+
+    def _find_activations(self) -> None:
+        """Find the linear maps with their GELU; not in mid-pass, where others may listen."""
+        self.activations = self._tried(lambda call: Activations.of(self.transformer, call))
+
+    def _tried(self, find: Callable[[Callable[[], Any]], T]) -> T:
+        """What is found by calls of the transformer on a few positions, in evaluation mode."""
+        vectors = self._probe()
+        used = torch.ones(vectors.shape[:2], dtype=torch.bool, device=vectors.device)
+        more = self._more(used, torch.zeros_like(used).long())
+        training = self.transformer.training
+        self.transformer.eval()
+        try:
+            with quiet():
+                return find(lambda: self._call(vectors, **more))
+        finally:
+            self.transformer.train(training)
 
     def _probe(self) -> Tensor:
         """[1, T, E] vectors of a few positions, no two alike."""
@@ -227,7 +241,11 @@ class Network(nn.Module):
         return joined(found, packing.used)
 
     def _once(self, used: Tensor, kind: Tensor, vectors: Tensor, more: dict[str, Any]) -> Any:
-        with quiet(), fast_linear():
+        with ExitStack() as faster:
+            faster.enter_context(quiet())
+            faster.enter_context(fast_linear())
+            if not torch.is_grad_enabled():
+                faster.enter_context(self.activations.in_one_step())
             return self._call(vectors, **self._more(used, kind), **more)
 
     def _more(self, used: Tensor, kind: Tensor) -> dict[str, Tensor]:

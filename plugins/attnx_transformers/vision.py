@@ -45,6 +45,7 @@ class VisionNetwork(Network):
         per_pixel = data.features[0, 0].size
         for name, values in (("mean", mean), ("spread", spread)):
             self.register_buffer(name, torch.tensor(values).repeat_interleave(per_pixel), persistent=False)
+        self._find_activations()
 
     @property
     def size(self) -> int:

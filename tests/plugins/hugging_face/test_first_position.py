@@ -18,6 +18,7 @@ from transformers import AutoConfig, AutoModelForSequenceClassification
 
 from attnx.run.evaluation_mode import evaluating
 from attnx.run.measuring.attribution import trace_of
+from attnx_transformers.activations import Activations
 from attnx_transformers.checkpoints import quiet
 from attnx_transformers.classifier import HfClassifier
 from attnx_transformers.first_position import FirstPosition
@@ -39,6 +40,7 @@ def classifier(folder: Path, **options: Any) -> Any:
 def plainly(model: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The same model, which computes everything from now on."""
     monkeypatch.setattr(FirstPosition, "alone", lambda *_, **__: nullcontext())
+    model.network.activations = Activations()
     return model
 
 
