@@ -217,15 +217,20 @@ class Network(nn.Module):
 
     def embed(self, batch: Batch) -> Tensor:
         """[B, L, S·E], as many slots as the longest word of the batch has pieces."""
-        ids = batch.inputs[..., :-1]
-        slots = max(1, int((ids >= 0).sum(-1).max())) if ids.numel() else 1
-        ids = ids[..., :slots].long()  # [B, L, S]
+        ids = batch.inputs[..., : _slots(batch)].long()  # [B, L, S]
         vectors: Tensor = self.table(ids.clamp_min(0)).masked_fill((ids < 0)[..., None], 0.0)
         return vectors.flatten(2)
 
     def packing(self, batch: Batch, embeddings: Tensor) -> Packing:
         """Where the pieces stand of which these are the embeddings."""
         return Packing.of(batch, embeddings.shape[-1] // self.size, self.left)
+
+    def packed(self, batch: Batch) -> tuple[Packing, Tensor]:
+        """Where the pieces of a batch stand, and their embeddings [B, T, E] there."""
+        packing = Packing.of(batch, _slots(batch), self.left)
+        ids = batch.inputs[..., : packing.slots].flatten(1).gather(1, packing.place).long()  # [B, T]
+        vectors: Tensor = self.table(ids.clamp_min(0))
+        return packing, vectors.masked_fill(~packing.used[..., None], 0.0)
 
     def forward(self, packing: Packing, vectors: Tensor, **more: Any) -> Any:
         """The output of the transformer for vectors [B, T, E] at positions."""
@@ -284,6 +289,12 @@ class Network(nn.Module):
             output = self(packing, vectors, **more)
         asked = query.amax(1, keepdim=True) if one else query
         return output, asked, (tap.weights,), (self.stack.sizes(layer, tap.values),)
+
+
+def _slots(batch: Batch) -> int:
+    """S, the most pieces of a word of a batch."""
+    ids = batch.inputs[..., :-1]
+    return max(1, int((ids >= 0).sum(-1).max())) if ids.numel() else 1
 
 
 def _limit(transformer: Any, tokenizer: Any, longest: int | None) -> int:
