@@ -18,6 +18,7 @@ from .activations import Activations
 from .checkpoints import Checkpoint, quiet
 from .first_position import alike
 from .language.prompts import Prompt
+from .limits import UNLIMITED, most_pieces
 from .options import CheckpointOptions
 from .packing import Packing, joined, positions_asked
 from .stack import WITHOUT_WEIGHTS, Stack
@@ -26,8 +27,6 @@ from .word_pieces import WordPieces
 
 T = TypeVar("T")
 
-UNLIMITED = 10**6  # a tokenizer that knows no limit says some such number
-READ_AT_MOST = 512  # where neither the model nor its tokenizer knows a limit
 PROBED, SHORT = 7, 4  # positions of a trial
 TRIAL = "Is this a trial? It is, of a few words."
 
@@ -69,7 +68,7 @@ class Network(nn.Module):
         # The positions that all others attend to: a classifier has one, the first.
         has_head = self.transformer.base_model is not self.transformer
         self.takes_global = "global_attention_mask" in takes and has_head
-        self.limit = _limit(self.transformer, tokenizer, options.longest)  # most pieces of a pass
+        self.limit = most_pieces(self.transformer, tokenizer, options.longest)  # most pieces of a pass
         read = UNLIMITED if in_windows else self.limit
         self.pieces = WordPieces(tokenizer, read, prompt(tokenizer) if prompt is not None else None)
         self.left = bool(left)
@@ -295,22 +294,3 @@ def _slots(batch: Batch) -> int:
     """S, the most pieces of a word of a batch."""
     ids = batch.inputs[..., :-1]
     return max(1, int((ids >= 0).sum(-1).max())) if ids.numel() else 1
-
-
-def _limit(transformer: Any, tokenizer: Any, longest: int | None) -> int:
-    """The most pieces of a row."""
-    known = [tokenizer.model_max_length, _places(transformer)]
-    fits = min([number for number in known if number and number < UNLIMITED], default=READ_AT_MOST)
-    if longest is not None and longest > fits:
-        raise UsageError(f"longest={longest}: the model reads {fits} pieces at most.")
-    return longest or fits
-
-
-def _places(transformer: Any) -> int | None:
-    """How many positions a transformer knows."""
-    for name, module in transformer.named_modules():
-        if name.endswith("position_embeddings") and isinstance(module, nn.Embedding):
-            # RoBERTa and its like count positions from after the one of padding.
-            return module.num_embeddings - (0 if module.padding_idx is None else module.padding_idx + 1)
-    number: int = getattr(transformer.config, "max_position_embeddings", None) or 0
-    return number if number > 0 else None  # XLNet says -1: any number
