@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .layer_states import LayerState, LayerStates
     from .layers import Layers
     from .point_gradients import gradients_at
-    from .products import fast_linear, product
+    from .products import fast_linear, gelu_product, product
     from .randomness import Randomness
     from .ranking import ranked, settled
     from .score_shares import shares
@@ -44,7 +44,7 @@ _MODULES = {
         "equal_lengths",
     ),
     "formulas.point_gradients": ("gradients_at",),
-    "formulas.products": ("product", "fast_linear"),
+    "formulas.products": ("product", "gelu_product", "fast_linear"),
     "formulas.tiles": ("put_together",),
     "formulas.shuffled_parameters": ("shuffled_copy",),
 }
@@ -74,6 +74,7 @@ __all__ = [  # noqa: RUF022 - grouped as an author looks for them
     "rationale_mass",
     "gradients_at",
     "product",
+    "gelu_product",
     "fast_linear",
     "at_once",
     "passes_at_once",

@@ -44,6 +44,23 @@ def product(x: Tensor, weight: Tensor, add: Tensor | None = None) -> Tensor:
     return found
 
 
+def gelu_product(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """Multiply rows with a matrix and apply GELU to the result, without recording gradients.
+
+    Args:
+        x: rows [..., K].
+        weight: the matrix [N, K].
+        bias: what is added to every row before GELU [N], or None.
+
+    Returns:
+        GELU(x·weightᵀ + bias) [..., N].
+    """
+    if not _faster(x, weight):
+        return F.gelu(F.linear(x, weight, bias))
+    found: Tensor = torch.ops.mkldnn._linear_pointwise(x.contiguous(), weight, bias, "gelu", [], "none")
+    return found
+
+
 def affine(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     """Map rows by a matrix and a bias, with gradients of all three.
 

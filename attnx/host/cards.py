@@ -42,7 +42,7 @@ CAPABILITIES: Final = {
     "linear-decoder": "logits that are linear in attention",
     "deletion": "units that can be deleted one by one",
     "fast-deletion": "a fast path for deleting each unit in turn",
-    "fast-logits": "a fast path for the output of many inputs that begin alike",
+    "fast-logits": "a fast path for the output of many inputs",
     "frozen-states": "hidden states that training does not change",
     "fast-influence": "a fast path for the influence of every unit on every hidden state",
     "fast-gradients": "a fast path for gradients at many points",

@@ -32,7 +32,7 @@ class DeletingModel(Model, Protocol):
 
 
 class PrefixModel(Model, Protocol):
-    """A model that gives the output of many inputs that begin alike faster than by a pass; exactly as well.
+    """A model that gives only the output of many inputs faster than by passes; exactly as well.
 
     It provides "fast-logits".
     """

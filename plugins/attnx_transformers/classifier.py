@@ -34,7 +34,7 @@ class HfClassifier(LayerReader):
     """
 
     needs: tuple[str, ...] = ()  # words, or images
-    provides: tuple[str, ...] = (*LayerReader.provides, "own-classes")
+    provides: tuple[str, ...] = (*LayerReader.provides, "own-classes", "fast-logits")
 
     def __init__(self, data: TaskData, options: HfClassifierOptions) -> None:
         network = _network(data, options)

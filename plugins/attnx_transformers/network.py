@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from copy import copy
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -13,16 +14,19 @@ from torch import Tensor, nn
 from attnx.formulas import fast_linear
 from attnx.plugin import Batch, Example, Source, TaskData, UsageError
 
+from .activations import Activations
 from .checkpoints import Checkpoint, quiet
+from .first_position import alike
 from .language.prompts import Prompt
+from .limits import UNLIMITED, most_pieces
 from .options import CheckpointOptions
 from .packing import Packing, joined, positions_asked
-from .stack import WITHOUT_WEIGHTS, Stack, alike
+from .stack import WITHOUT_WEIGHTS, Stack
 from .taps import Tap, install
 from .word_pieces import WordPieces
 
-UNLIMITED = 10**6  # a tokenizer that knows no limit says some such number
-READ_AT_MOST = 512  # where neither the model nor its tokenizer knows a limit
+T = TypeVar("T")
+
 PROBED, SHORT = 7, 4  # positions of a trial
 TRIAL = "Is this a trial? It is, of a few words."
 
@@ -64,7 +68,7 @@ class Network(nn.Module):
         # The positions that all others attend to: a classifier has one, the first.
         has_head = self.transformer.base_model is not self.transformer
         self.takes_global = "global_attention_mask" in takes and has_head
-        self.limit = _limit(self.transformer, tokenizer, options.longest)  # most pieces of a pass
+        self.limit = most_pieces(self.transformer, tokenizer, options.longest)  # most pieces of a pass
         read = UNLIMITED if in_windows else self.limit
         self.pieces = WordPieces(tokenizer, read, prompt(tokenizer) if prompt is not None else None)
         self.left = bool(left)
@@ -79,6 +83,7 @@ class Network(nn.Module):
                 f"checkpoint={options.checkpoint} ({type(self.transformer).__name__}) attends to padding: "
                 f"its weights cannot be read. {WITHOUT_WEIGHTS}"
             )
+        self._find_activations()
 
     def _load(self, checkpoint: Checkpoint, kind: str, options: CheckpointOptions, **settings: Any) -> None:
         """Load the transformer; refuse one whose weights are not all there."""
@@ -97,6 +102,7 @@ class Network(nn.Module):
         if self.readable:
             install(self.transformer)
         self._stack: Stack | None = None
+        self.activations = Activations()
 
     @property
     def table(self) -> nn.Module:
@@ -114,17 +120,25 @@ class Network(nn.Module):
     def stack(self) -> Stack:
         """The layers, found when they are first asked for."""
         if self._stack is None:
-            vectors = self._probe()
-            used = torch.ones(vectors.shape[:2], dtype=torch.bool, device=vectors.device)
-            more = self._more(used, torch.zeros_like(used).long())
-            training = self.transformer.training
-            self.transformer.eval()
-            try:
-                with quiet():
-                    self._stack = Stack.of(self.transformer, lambda: self._call(vectors, **more))
-            finally:
-                self.transformer.train(training)
+            self._stack = self._tried(lambda call: Stack.of(self.transformer, call))
         return self._stack
+
+    def _find_activations(self) -> None:
+        """Find the linear maps with their GELU; not in mid-pass, where others may listen."""
+        self.activations = self._tried(lambda call: Activations.of(self.transformer, call))
+
+    def _tried(self, find: Callable[[Callable[[], Any]], T]) -> T:
+        """What is found by calls of the transformer on a few positions, in evaluation mode."""
+        vectors = self._probe()
+        used = torch.ones(vectors.shape[:2], dtype=torch.bool, device=vectors.device)
+        more = self._more(used, torch.zeros_like(used).long())
+        training = self.transformer.training
+        self.transformer.eval()
+        try:
+            with quiet():
+                return find(lambda: self._call(vectors, **more))
+        finally:
+            self.transformer.train(training)
 
     def _probe(self) -> Tensor:
         """[1, T, E] vectors of a few positions, no two alike."""
@@ -202,15 +216,20 @@ class Network(nn.Module):
 
     def embed(self, batch: Batch) -> Tensor:
         """[B, L, S·E], as many slots as the longest word of the batch has pieces."""
-        ids = batch.inputs[..., :-1]
-        slots = max(1, int((ids >= 0).sum(-1).max())) if ids.numel() else 1
-        ids = ids[..., :slots].long()  # [B, L, S]
+        ids = batch.inputs[..., : _slots(batch)].long()  # [B, L, S]
         vectors: Tensor = self.table(ids.clamp_min(0)).masked_fill((ids < 0)[..., None], 0.0)
         return vectors.flatten(2)
 
     def packing(self, batch: Batch, embeddings: Tensor) -> Packing:
         """Where the pieces stand of which these are the embeddings."""
         return Packing.of(batch, embeddings.shape[-1] // self.size, self.left)
+
+    def packed(self, batch: Batch) -> tuple[Packing, Tensor]:
+        """Where the pieces of a batch stand, and their embeddings [B, T, E] there."""
+        packing = Packing.of(batch, _slots(batch), self.left)
+        ids = batch.inputs[..., : packing.slots].flatten(1).gather(1, packing.place).long()  # [B, T]
+        vectors: Tensor = self.table(ids.clamp_min(0))
+        return packing, vectors.masked_fill(~packing.used[..., None], 0.0)
 
     def forward(self, packing: Packing, vectors: Tensor, **more: Any) -> Any:
         """The output of the transformer for vectors [B, T, E] at positions."""
@@ -226,7 +245,11 @@ class Network(nn.Module):
         return joined(found, packing.used)
 
     def _once(self, used: Tensor, kind: Tensor, vectors: Tensor, more: dict[str, Any]) -> Any:
-        with quiet(), fast_linear():
+        with ExitStack() as faster:
+            faster.enter_context(quiet())
+            faster.enter_context(fast_linear())
+            if not torch.is_grad_enabled():
+                faster.enter_context(self.activations.in_one_step())
             return self._call(vectors, **self._more(used, kind), **more)
 
     def _more(self, used: Tensor, kind: Tensor) -> dict[str, Tensor]:
@@ -267,20 +290,7 @@ class Network(nn.Module):
         return output, asked, (tap.weights,), (self.stack.sizes(layer, tap.values),)
 
 
-def _limit(transformer: Any, tokenizer: Any, longest: int | None) -> int:
-    """The most pieces of a row."""
-    known = [tokenizer.model_max_length, _places(transformer)]
-    fits = min([number for number in known if number and number < UNLIMITED], default=READ_AT_MOST)
-    if longest is not None and longest > fits:
-        raise UsageError(f"longest={longest}: the model reads {fits} pieces at most.")
-    return longest or fits
-
-
-def _places(transformer: Any) -> int | None:
-    """How many positions a transformer knows."""
-    for name, module in transformer.named_modules():
-        if name.endswith("position_embeddings") and isinstance(module, nn.Embedding):
-            # RoBERTa and its like count positions from after the one of padding.
-            return module.num_embeddings - (0 if module.padding_idx is None else module.padding_idx + 1)
-    number: int = getattr(transformer.config, "max_position_embeddings", None) or 0
-    return number if number > 0 else None  # XLNet says -1: any number
+def _slots(batch: Batch) -> int:
+    """S, the most pieces of a word of a batch."""
+    ids = batch.inputs[..., :-1]
+    return max(1, int((ids >= 0).sum(-1).max())) if ids.numel() else 1

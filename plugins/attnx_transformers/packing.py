@@ -6,6 +6,7 @@ last: one column is one unit, whatever its pieces. A transformer reads them at p
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -18,7 +19,7 @@ from attnx.plugin import Batch
 
 from .options import Query
 
-IN_CACHE = 2**11  # positions whose states a processor keeps at hand: with 2**13 layers take 1.1 times as long
+IN_CACHE = 2**10  # positions of a pass: 2**11 take as long and .1 GB more of memory, 2**13 1.1 times as long
 
 
 @dataclass(frozen=True)
@@ -92,10 +93,14 @@ class Packing:
         return Packing(**taken, columns=self.columns, slots=self.slots)
 
     def passes(self) -> tuple[Tensor, ...]:
-        """Rows in groups, each of which is one pass through the layers."""
+        """Rows in groups of about the same size, each of which is one pass through the layers.
+
+        A library writes a program for every size of a product, so few sizes are better than full passes.
+        """
         rows = torch.arange(len(self.used), device=self.used.device)
-        at_once = max(1, IN_CACHE // max(1, self.used.shape[1])) if rows.device.type == "cpu" else len(rows)
-        return rows.split(max(1, at_once))
+        most = max(1, IN_CACHE // max(1, self.used.shape[1])) if rows.device.type == "cpu" else len(rows)
+        groups = max(1, math.ceil(len(rows) / max(1, most)))
+        return rows.split(max(1, math.ceil(len(rows) / groups)))
 
 
 def positions_asked(used: Tensor, query: Query) -> Tensor:

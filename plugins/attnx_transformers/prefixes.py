@@ -19,13 +19,13 @@ from attnx.formulas import fast_linear
 from attnx.plugin import Batch
 
 from .checkpoints import quiet
+from .first_position import alike
 from .language.answers import Answers
 from .network import PROBED, Network
-from .packing import IN_CACHE
-from .stack import alike
 
 ROW = 128  # nodes of a row: with more, comparing with nodes that are masked takes over
 SPARE = 4  # a position that is only read takes so much less than one that is computed
+PASS = 2**11  # nodes of a pass
 NODES = 512  # a text with more has a trunk: before, another pass takes longer than computing it in each row
 
 Pieces = tuple[int, ...]
@@ -218,7 +218,7 @@ def _passes(trees: Iterable[Tree]) -> Iterator[list[Tree]]:
     for tree in trees:
         width = max(map(len, (*together, tree))) + len(tree.trunk.pieces) // SPARE
         other = together and together[0].trunk is not tree.trunk
-        if other or (together and width * (len(together) + 1) > IN_CACHE):
+        if other or (together and width * (len(together) + 1) > PASS):
             yield together
             together = []
         together.append(tree)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from typing import Any, cast
 
 import torch
@@ -97,6 +97,12 @@ class LayerReader(nn.Module, ABC):
         hidden = embeddings if self.whole else packing.unpack(torch.cat(states))  # [B, L, S·H]
         return Trace(batch, embeddings, hidden, _scores(a), a, logits)
 
+    def logits_of(self, batches: Sequence[Batch]) -> list[Tensor]:
+        """[B, C] of each batch, without reading attention or hidden states."""
+        if self.overlap is not None:
+            return [self.run(batch, self.embed(batch)).logits for batch in batches]
+        return [self._answers(*self.network.packed(batch)) for batch in batches]
+
     def decode(self, batch: Batch, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         packing = self._packing_of_states(batch, hidden)
         a, logits = self._from_states(packing, batch.mask, packing.pack(hidden), None)
@@ -171,7 +177,10 @@ class LayerReader(nn.Module, ABC):
     def _answers(self, packing: Packing, vectors: Tensor) -> Tensor:
         """[B, C] the logits, without reading attention."""
         parts = ((packing.take(rows), vectors[rows]) for rows in packing.passes())
-        found = [self.logits(self.network(part, some, **self.settings()), part.used) for part, some in parts]
+        with self.network.stack.first.alone() if self.network.readable else nullcontext():
+            found = [
+                self.logits(self.network(part, some, **self.settings()), part.used) for part, some in parts
+            ]
         return torch.cat(found)
 
     def _in_windows(self, batch: Batch, embeddings: Tensor, packing: Packing, overlap: int) -> Trace:
@@ -199,7 +208,9 @@ class LayerReader(nn.Module, ABC):
             tap = Tap(rows=None if self.query == "mean" else query.argmax(1))
         else:
             tap = Tap(lambda weights: reading.replaced(weights, attention))
-        with self.network.stack.read({self.layer: tap}), self.network.stack.narrowed():
+        stack = self.network.stack
+        only = stack.first.alone(attends=self.query == "first" or self.layer < len(stack) - 1)
+        with stack.read({self.layer: tap}), only:
             output = self.network(packing, vectors, **self.settings())
         a = reading.attention(tap.weights) if attention is None else attention
         return a, self.logits(output, packing.used)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -12,10 +12,10 @@ from torch import Tensor, nn
 
 from attnx.plugin import UsageError
 
-from .taps import Tap, called, tapped
+from .first_position import FirstPosition, alike
+from .taps import Calls, Tap, called, tapped
 
 TOLERANCE = 1e-3  # of a sum of weights
-ROUNDING = 2e-5  # of outputs, as a share of the largest
 
 WITHOUT_WEIGHTS = "Give attention=none to explain it without them."
 
@@ -30,7 +30,8 @@ class Stack:
     outputs: Modules  # the linear map that mixes the heads of each layer
     blocks: Modules  # the layers themselves, where each has one attention
     extra: int = -1  # what a block gives in addition to its states in a tuple; -1: states alone
-    last: Modules = ()  # the part of the last block after which its first position alone is read, if there is
+    # What of the last block is computed for its first position alone.
+    first: FirstPosition = field(default_factory=FirstPosition)
 
     def __len__(self) -> int:
         return len(self.attentions)
@@ -38,7 +39,7 @@ class Stack:
     @classmethod
     def of(cls, network: nn.Module, call: Callable[[], Any]) -> Stack:
         """The layers that a call of the network goes through; refused where weights cannot be read."""
-        attentions, outputs = _in_order(network, call)
+        attentions, outputs, asking = _in_order(network, call)
         if not attentions or len(outputs) != len(attentions):
             raise UsageError(
                 f"{type(network).__name__} does not attend through the attention interface of transformers: "
@@ -65,9 +66,9 @@ class Stack:
         whole = cls(attentions, outputs, blocks, _extra(blocks, call))
         if not _can_begin(whole, call):
             return cls(attentions, outputs, ())
-        parts = tuple(part for part in blocks[-1].children() if attentions[-1] in set(part.modules()))
-        narrow = replace(whole, last=parts)
-        return narrow if _answers_alike(narrow, call) else whole
+        return replace(
+            whole, first=FirstPosition.of(blocks[-1], attentions[-1], (*asking, outputs[-1]), call)
+        )
 
     @contextmanager
     def read(self, taps: dict[int, Tap]) -> Iterator[None]:
@@ -106,14 +107,6 @@ class Stack:
             for block in self.blocks[:layer]:
                 block.__dict__.pop("forward", None)
 
-    @contextmanager
-    def narrowed(self) -> Iterator[None]:
-        """Go on after the last attention with the position that the answer is read from, where it is one."""
-        with ExitStack() as hooks:
-            for part in self.last:
-                hooks.callback(part.register_forward_hook(_first_position).remove)
-            yield
-
     def sizes(self, layer: int, values: Tensor) -> Tensor:
         """[B, M, T] ‖v_i W_O‖ of values [B, M, T, D], by the part of W_O that belongs to each head."""
         weight: Tensor = self.outputs[layer].weight  # type: ignore[assignment]
@@ -123,25 +116,37 @@ class Stack:
         return torch.einsum("bmtd,mde,bmte->bmt", values, gram, values).clamp_min(0).sqrt()
 
 
-def _in_order(network: nn.Module, call: Callable[[], Any]) -> tuple[Modules, Modules]:
-    """The modules that attend in a pass, and for each the first linear map that is used after it."""
+def _in_order(network: nn.Module, call: Callable[[], Any]) -> tuple[Modules, Modules, Modules]:
+    """The modules that attend in a pass, and for each the first linear map that is used after it.
+
+    The third are the linear maps that give the queries of the last one as they are, if there are any.
+    """
     from transformers.pytorch_utils import Conv1D
 
-    seen: list[nn.Module] = []  # of both kinds, as they are called
+    seen: Calls = []  # of both kinds, with what linear maps give
     linear = [module for module in network.modules() if isinstance(module, nn.Linear | Conv1D)]
     with ExitStack() as stack:
         for module in linear:
-            handle = module.register_forward_pre_hook(lambda module, _: seen.append(module))
+            handle = module.register_forward_hook(lambda module, _, output: seen.append((module, output)))
             stack.callback(handle.remove)
         token = called.set(seen)
         stack.callback(called.reset, token)
         with torch.no_grad():
             call()
     known = set(map(id, linear))
-    attentions = [place for place, module in enumerate(seen) if id(module) not in known]
-    following = [(seen[place], *seen[place + 1 : place + 2]) for place in attentions]
-    outputs = [pair[1] for pair in following if len(pair) == 2 and id(pair[1]) in known]
-    return tuple(pair[0] for pair in following), tuple(outputs)
+    attentions = [place for place, (module, _) in enumerate(seen) if id(module) not in known]
+    following = [seen[place + 1 : place + 2] for place in attentions]
+    outputs = [found[0][0] for found in following if found and id(found[0][0]) in known]
+    queries = [seen[place][1] for place in attentions[-1:]]
+    asking = [
+        module for module, given in seen if id(module) in known and any(_same(given, q) for q in queries)
+    ]
+    return tuple(seen[place][0] for place in attentions), tuple(outputs), tuple(asking)
+
+
+def _same(a: Tensor, b: Tensor) -> bool:
+    """Whether two tensors are the same numbers in memory, in whatever shape."""
+    return a.numel() == b.numel() and a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr()
 
 
 def _blocks(network: nn.Module, attentions: Sequence[nn.Module]) -> Modules:
@@ -175,22 +180,3 @@ def _can_begin(stack: Stack, call: Callable[[], Any]) -> bool:
         whole = call()[0]
     with torch.no_grad(), stack.begin_at(top, states[0]):
         return alike(call()[0], whole)
-
-
-def _first_position(_: nn.Module, __: Any, output: Any) -> Any:
-    """States [B, 1, H] of what a module gives: states [B, T, H], or these and more in a tuple."""
-    return (output[0][:, :1], *output[1:]) if isinstance(output, tuple) else output[:, :1]
-
-
-def _answers_alike(narrow: Stack, call: Callable[[], Any]) -> bool:
-    """Whether the answer is the same when the last layer goes on with its first position alone."""
-    with torch.no_grad():
-        whole = call()[0]
-        with narrow.narrowed():
-            answer = call()[0]
-    return alike(answer, whole)
-
-
-def alike(a: Tensor, b: Tensor) -> bool:
-    """Whether two outputs are the same up to rounding, however small their numbers are."""
-    return a.shape == b.shape and float((a - b).abs().max()) <= ROUNDING * float(b.abs().max())

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import torch
@@ -21,7 +22,12 @@ from attnx.plugin import UsageError
 FAST, EAGER = "attnx-fast", "attnx-eager"  # the names it is registered by
 _TAPS = "_attnx_taps"
 
-called: ContextVar[list[nn.Module] | None] = ContextVar("called", default=None)
+_FROM_FIRST = "_attnx_from_first"
+
+Calls = list[tuple[nn.Module, Tensor]]
+
+# Modules as they are called: one that attends with its queries [B, M, T, D].
+called: ContextVar[Calls | None] = ContextVar("called", default=None)
 
 
 @dataclass
@@ -67,6 +73,19 @@ def tapped(attentions: Sequence[nn.Module], taps: Sequence[Tap | None]) -> Itera
             module.__dict__.pop(_TAPS, None)
 
 
+@contextmanager
+def from_first(attention: nn.Module) -> Iterator[None]:
+    """Let a module attend from the first position alone; the others get what it finds.
+
+    Where its weights are replaced, it attends from all.
+    """
+    attention.__dict__[_FROM_FIRST] = True
+    try:
+        yield
+    finally:
+        attention.__dict__.pop(_FROM_FIRST, None)
+
+
 def _needed_mask(*sizes: Any, dtype: torch.dtype = torch.float32, **more: Any) -> Tensor | None:
     """[B, 1, T, T], 0 or the least number, as the eager path takes it; none where nothing is padded.
 
@@ -94,7 +113,9 @@ def _attend(usual: Callable[..., Any], module: nn.Module, *tensors: Any, **more:
     """Attention from queries, keys and values, the first of the tensors, each [B, M, T, D]."""
     seen = called.get()
     if seen is not None:
-        seen.append(module)
+        seen.append((module, tensors[0]))
+    if _FROM_FIRST in module.__dict__:
+        usual = partial(_repeated, usual)
     tap = next(module.__dict__.get(_TAPS, iter(())), None)
     if tap is None:
         return usual(module, *tensors, **more)
@@ -114,6 +135,22 @@ def _attend(usual: Callable[..., Any], module: nn.Module, *tensors: Any, **more:
         output = torch.matmul(weights, _of_heads(value, weights)).transpose(1, 2).contiguous()  # [B, T, M, D]
     tap.weights, tap.shared = weights, value
     return output, weights
+
+
+def _repeated(
+    usual: Callable[..., Any],
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Any,
+    *rest: Any,
+    **more: Any,
+) -> Any:
+    """What attention from the first position finds, [B, T, M, D] for every position."""
+    seen = None if mask is None else mask[:, :, :1]
+    output, weights = usual(module, query[:, :, :1], key, value, seen, *rest, **more)
+    return output.expand(-1, query.shape[2], -1, -1), weights
 
 
 def _weights_of_rows(

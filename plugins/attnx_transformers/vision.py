@@ -15,6 +15,7 @@ from attnx.plugin import Batch, Example, Source, TaskData, UsageError
 from .checkpoints import Checkpoint
 from .network import Network
 from .options import CheckpointOptions
+from .packing import Packing
 
 KIND = "AutoModelForImageClassification"
 USUAL = (0.5, 0.5, 0.5)  # mean and spread of pixels from 0 to 1, where the checkpoint does not say
@@ -45,6 +46,7 @@ class VisionNetwork(Network):
         per_pixel = data.features[0, 0].size
         for name, values in (("mean", mean), ("spread", spread)):
             self.register_buffer(name, torch.tensor(values).repeat_interleave(per_pixel), persistent=False)
+        self._find_activations()
 
     @property
     def size(self) -> int:
@@ -73,6 +75,11 @@ class VisionNetwork(Network):
         answering = (batch.unit_index < 0)[..., None]
         found: Tensor = torch.where(answering, layer.cls_token[0, 0], seen)
         return found + layer.position_embeddings[0, batch.unit_index + 1]
+
+    def packed(self, batch: Batch) -> tuple[Packing, Tensor]:
+        vectors = self.embed(batch)
+        packing = self.packing(batch, vectors)
+        return packing, packing.pack(vectors)
 
     def _probe(self) -> Tensor:
         noise = torch.randn(1, 4, self.size, generator=torch.Generator().manual_seed(0))

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from attnx.formulas import fast_linear, product, products
+from attnx.formulas import fast_linear, gelu_product, product, products
 
 
 @pytest.fixture(params=["as it is", "other library"])
@@ -36,6 +36,20 @@ def test_a_product_is_the_product(
         product(x[..., ::2], weight[:, ::2]).double(), x[..., ::2].double() @ weight[:, ::2].double().T,
         atol=1e-5, rtol=1e-5,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("bias", [False, True])
+def test_a_product_under_gelu_is_both(library: str, dtype: torch.dtype, bias: bool) -> None:
+    generator = torch.Generator().manual_seed(0)
+    x, weight, add = (
+        torch.randn(size, generator=generator, dtype=dtype) for size in ((3, 5, 12), (9, 12), (9,))
+    )
+    found = gelu_product(x, weight, add if bias else None)
+    product_ = x.double() @ weight.double().T + (add.double() if bias else 0)
+    expected = product_ * (1 + (product_ / 2**0.5).erf()) / 2
+    assert found.dtype == dtype
+    torch.testing.assert_close(found.double(), expected, atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize("bias", [False, True])

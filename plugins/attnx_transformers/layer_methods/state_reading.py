@@ -14,9 +14,9 @@ from torch import Tensor, nn
 from attnx.formulas import LayerState, fast_linear
 from attnx.plugin import UsageError
 
+from ..first_position import alike
 from ..network import Network
 from ..packing import Packing
-from ..stack import alike
 from ..taps import Tap, tapped
 
 

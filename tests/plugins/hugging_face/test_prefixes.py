@@ -79,7 +79,7 @@ def test_any_parts_of_texts_give_what_each_gives_by_itself(
         for nodes, row in SIZES:
             monkeypatch.setattr(prefixes, "NODES", nodes)
             monkeypatch.setattr(prefixes, "ROW", row)
-            monkeypatch.setattr(prefixes, "IN_CACHE", 8 * row)
+            monkeypatch.setattr(prefixes, "PASS", 8 * row)
             ours = logits_of_kept(model, batch, *parts(batch))
             torch.testing.assert_close(
                 ours, theirs, rtol=1e-4, atol=1e-4, msg=f"{nodes} nodes, {row} in a row"
