@@ -9,18 +9,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import numpy as np
-
 from ...data.access import Source
 from ...errors import DataError, UsageError, in_one_line
 from ...host.catalog import Catalog
 from ...progress import Progress
-from ...registry.experiments import SMOKE_TEST, Column, Settings, Size
+from ...registry.experiments import SMOKE_TEST, Settings, Size
 from ...request.experiment import ExperimentPlan, RowCell, plan_experiment
 from ...request.grid import Cell
 from ...request.resolve import resolve
 from ...request.spec import Choice
-from ...results.examples import Examples
 from ...results.formatting import duration
 from ...results.judgement.claims import Found, RowValues, decide, measured
 from ...results.report import Curve, Report
@@ -28,10 +25,10 @@ from ...results.reproduction import ColumnShown, Reproduction, SkippedRows, Trai
 from ...store.runs import Runs
 from ..workers.executors import Workers, run_jobs
 from ..workers.sweep import carry_out_cells
+from .cell_values import CellResult, values_of
 from .published_studies import StudyJob, StudyResult, run_study_job
 from .training_check import check_cells
 
-CellResult = Report | StudyResult
 TIMED_ON = 2  # cores, on which the registry says how long tables take
 
 
@@ -181,7 +178,7 @@ def _concluded(
         for name in experiment.results():
             column = experiment.columns[name]
             setting = experiment.filled(column.setting, experiment.rows[row])
-            each = [_sample(found, column, setting) for found in several]
+            each = [values_of(found, column, setting) for found in several]
             samples[row, name] = RowValues.of_several(each)
     values = [
         measured(row, name, sample, experiment.value(experiment.rows[row], name))
@@ -271,46 +268,3 @@ def _left_out(
         yield SkippedRows(rows=asked.not_asked, reason="not asked for")
     if asked.left_out:
         yield SkippedRows(rows=asked.left_out, reason=f"not part of the size '{asked.size}'")
-
-
-def _sample(found: tuple[CellResult, ...], column: Column, setting: str) -> RowValues:
-    """The values of a column in what one cell gave."""
-    for one in found:
-        if isinstance(one, Report):
-            return _of_report(one, column)
-        if (setting, column.measure) in one.values:
-            return RowValues(one.values[setting, column.measure], one.examples)
-    known = "; ".join(f"{s} {m}" for one in found if isinstance(one, StudyResult) for s, m in one.values)
-    raise UsageError(f"The study has no '{setting}' '{column.measure}'; it has {known}.")
-
-
-def _of_report(report: Report, column: Column) -> RowValues:
-    examples = report.examples()
-    if column.measure == "accuracy":
-        return RowValues((examples.predicted == examples.labels).astype(float), examples.ids)
-    if column.at is not None:
-        return _of_curves(report, column.measure, column.at)
-    summary = report.select(
-        column.measure, explanation=column.explanation or None, reference=column.reference or None
-    )
-    number = _column(examples, summary.metric, summary.measure, summary.explanation, summary.reference)
-    if number is not None:
-        return RowValues(examples.measures[:, :, number].astype(float), examples.ids)
-    return RowValues(np.array(summary.seeds, dtype=float)[:, None], None)  # of the split as a whole
-
-
-def _of_curves(report: Report, metric: str, at: float) -> RowValues:
-    """The curve of attention of every seed, at the point nearest to `at`."""
-    curves = [
-        c for c in report.curves if (c.kind, c.metric, c.explanation) == ("metric", metric, "attention")
-    ]
-    found = [curve.y[int(np.abs(np.array(curve.x) - at).argmin())] for curve in curves]
-    return RowValues(np.array(found, dtype=float)[:, None], None)
-
-
-def _column(
-    examples: Examples, metric: str, measure: str, explanation: str | None, reference: str | None
-) -> int | None:
-    wanted = (metric, measure, explanation, reference)
-    columns = [(c.metric, c.measure, c.explanation, c.reference) for c in examples.columns]
-    return columns.index(wanted) if wanted in columns else None
