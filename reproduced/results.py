@@ -13,7 +13,6 @@ from .merging import merge
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "docs" / "data" / "reproductions"
-LEAST_CLAIMED = "not run"
 
 # Papers by how their experiments are named, and in the order of the page.
 PAPERS = {

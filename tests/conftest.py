@@ -161,3 +161,18 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
     for module in set(sys.modules) - before:
         if module.partition(".")[0].endswith("_plugin"):
             del sys.modules[module]
+
+
+@pytest.fixture(params=["as it is", "other library"])
+def library(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The library of products that this processor gets, and oneDNN wherever torch has it."""
+    import torch
+
+    from attnx.formulas import products
+
+    if request.param == "other library":
+        if not hasattr(torch.ops.mkldnn, "_linear_pointwise") or not torch.backends.mkldnn.is_available():
+            pytest.skip("torch has no oneDNN")
+        monkeypatch.setattr(products, "_available", lambda: True)
+        monkeypatch.setattr(products, "FEWEST", 1)
+    return str(request.param)

@@ -7,17 +7,6 @@ from torch import nn
 from attnx.formulas import fast_linear, gelu_product, product, products
 
 
-@pytest.fixture(params=["as it is", "other library"])
-def library(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The library that this processor gets, and oneDNN wherever torch has it."""
-    if request.param == "other library":
-        if not hasattr(torch.ops.mkldnn, "_linear_pointwise") or not torch.backends.mkldnn.is_available():
-            pytest.skip("torch has no oneDNN")
-        monkeypatch.setattr(products, "_available", lambda: True)
-        monkeypatch.setattr(products, "FEWEST", 1)
-    return str(request.param)
-
-
 @pytest.mark.parametrize("shape", [(7, 12), (3, 5, 12), (200, 12)])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("added", [False, True])

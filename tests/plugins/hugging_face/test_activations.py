@@ -12,7 +12,6 @@ from architectures import MODELS, save_tiny
 from tiny_checkpoints import data, save
 from torch import Tensor, nn
 
-from attnx.formulas import products
 from attnx.run.evaluation_mode import evaluating
 from attnx.run.measuring.attribution import trace_of
 from attnx_transformers import activations
@@ -20,16 +19,6 @@ from attnx_transformers.activations import Activations
 
 # By architecture: how many maps of a model of two layers a GELU follows.
 FOUND = {"bert": 2, "distilbert": 2, "roberta": 2, "electra": 3, "gpt2": 0, "llama": 0, "albert": 0}
-
-
-@pytest.fixture(params=["as it is", "other library"])
-def library(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The library that this processor gets, and oneDNN wherever torch has it."""
-    if request.param == "other library":
-        if not hasattr(torch.ops.mkldnn, "_linear_pointwise") or not torch.backends.mkldnn.is_available():
-            pytest.skip("torch has no oneDNN")
-        monkeypatch.setattr(products, "_available", lambda: True)
-        monkeypatch.setattr(products, "FEWEST", 1)
 
 
 @pytest.mark.usefixtures("library")
