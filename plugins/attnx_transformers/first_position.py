@@ -12,7 +12,6 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
-from .attended_states import AttendedStates
 from .replaced_forward import forward_as
 from .taps import from_first
 
@@ -23,7 +22,7 @@ Modules = tuple[nn.Module, ...]
 
 @dataclass(frozen=True)
 class FirstPosition:
-    """Modules of the last layer that compute one position, and what of keys and values can be spared.
+    """Modules of the last layer that compute one position, while keys and values are those of all.
 
     Every tensor before the cut keeps its shape: other positions get what the first has, which nothing reads.
     """
@@ -31,16 +30,10 @@ class FirstPosition:
     cut: Modules = ()  # the module after which the layer goes on with the first position
     maps: Modules = ()  # linear maps before it: of queries, and after attention
     attention: Modules = ()  # the module that attends
-    states: AttendedStates | None = None  # what it can attend to instead of keys and values
 
     @classmethod
     def of(
-        cls,
-        block: nn.Module,
-        attention: nn.Module,
-        maps: Modules,
-        states: AttendedStates | None,
-        call: Callable[[], Any],
+        cls, block: nn.Module, attention: nn.Module, maps: Modules, call: Callable[[], Any]
     ) -> FirstPosition:
         """What can be spared in a layer, found by calls, each of which must answer as the whole does."""
         with torch.no_grad():
@@ -57,18 +50,11 @@ class FirstPosition:
             if work < least:
                 found, least = tried, work
         deeper = replace(found, maps=maps, attention=(attention,))
-        for tried in (deeper, replace(deeper, states=states)):
-            work = tried._work(call, whole)
-            if work < least:
-                found, least = tried, work
-        return found
+        return deeper if deeper._work(call, whole) < least else found
 
     @contextmanager
-    def alone(self, attends: bool = True, replaced: bool = False) -> Iterator[None]:
-        """Compute no more than the first position needs.
-
-        `attends`: attention is read from no other; `replaced`: its weights are replaced, which takes values.
-        """
+    def alone(self, attends: bool = True) -> Iterator[None]:
+        """Compute no more than the first position needs; `attends`: attention is read from no other."""
         with ExitStack() as hooks:
             for part in self.cut:
                 hooks.callback(part.register_forward_hook(_first_position).remove)
@@ -76,11 +62,8 @@ class FirstPosition:
             if attends and not any(module.training for module in self.attention):
                 for module in self.maps:
                     hooks.enter_context(forward_as(module, _repeating(module.forward)))
-                states = None if replaced else self.states
-                if states is not None:
-                    hooks.enter_context(states.unmapped())
                 for module in self.attention:
-                    hooks.enter_context(from_first(module, states))
+                    hooks.enter_context(from_first(module))
             yield
 
     def _work(self, call: Callable[[], Any], whole: Tensor) -> float:

@@ -209,10 +209,7 @@ class LayerReader(nn.Module, ABC):
         else:
             tap = Tap(lambda weights: reading.replaced(weights, attention))
         stack = self.network.stack
-        other = self.layer < len(stack) - 1
-        only = stack.first.alone(
-            attends=self.query == "first" or other, replaced=attention is not None and not other
-        )
+        only = stack.first.alone(attends=self.query == "first" or self.layer < len(stack) - 1)
         with stack.read({self.layer: tap}), only:
             output = self.network(packing, vectors, **self.settings())
         a = reading.attention(tap.weights) if attention is None else attention

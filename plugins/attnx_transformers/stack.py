@@ -12,7 +12,6 @@ from torch import Tensor, nn
 
 from attnx.plugin import UsageError
 
-from .attended_states import AttendedStates
 from .first_position import FirstPosition, alike
 from .taps import Calls, Tap, called, tapped
 
@@ -40,7 +39,7 @@ class Stack:
     @classmethod
     def of(cls, network: nn.Module, call: Callable[[], Any]) -> Stack:
         """The layers that a call of the network goes through; refused where weights cannot be read."""
-        attentions, outputs, asking, states = _in_order(network, call)
+        attentions, outputs, asking = _in_order(network, call)
         if not attentions or len(outputs) != len(attentions):
             raise UsageError(
                 f"{type(network).__name__} does not attend through the attention interface of transformers: "
@@ -67,8 +66,9 @@ class Stack:
         whole = cls(attentions, outputs, blocks, _extra(blocks, call))
         if not _can_begin(whole, call):
             return cls(attentions, outputs, ())
-        maps = (*asking, outputs[-1])
-        return replace(whole, first=FirstPosition.of(blocks[-1], attentions[-1], maps, states, call))
+        return replace(
+            whole, first=FirstPosition.of(blocks[-1], attentions[-1], (*asking, outputs[-1]), call)
+        )
 
     @contextmanager
     def read(self, taps: dict[int, Tap]) -> Iterator[None]:
@@ -116,13 +116,10 @@ class Stack:
         return torch.einsum("bmtd,mde,bmte->bmt", values, gram, values).clamp_min(0).sqrt()
 
 
-def _in_order(
-    network: nn.Module, call: Callable[[], Any]
-) -> tuple[Modules, Modules, Modules, AttendedStates | None]:
+def _in_order(network: nn.Module, call: Callable[[], Any]) -> tuple[Modules, Modules, Modules]:
     """The modules that attend in a pass, and for each the first linear map that is used after it.
 
-    The third are the linear maps that give the queries of the last one as they are, if there are any; the
-    fourth are those of its keys and values, if there is one of each.
+    The third are the linear maps that give the queries of the last one as they are, if there are any.
     """
     from transformers.pytorch_utils import Conv1D
 
@@ -130,7 +127,7 @@ def _in_order(
     linear = [module for module in network.modules() if isinstance(module, nn.Linear | Conv1D)]
     with ExitStack() as stack:
         for module in linear:
-            handle = module.register_forward_hook(lambda module, _, output: seen.append((module, (output,))))
+            handle = module.register_forward_hook(lambda module, _, output: seen.append((module, output)))
             stack.callback(handle.remove)
         token = called.set(seen)
         stack.callback(called.reset, token)
@@ -140,15 +137,11 @@ def _in_order(
     attentions = [place for place, (module, _) in enumerate(seen) if id(module) not in known]
     following = [seen[place + 1 : place + 2] for place in attentions]
     outputs = [found[0][0] for found in following if found and id(found[0][0]) in known]
-    last = seen[attentions[-1]][1] if attentions else ()
-    found = [
-        [module for module, (of, *_) in seen if id(module) in known and _same(of, given)] for given in last
+    queries = [seen[place][1] for place in attentions[-1:]]
+    asking = [
+        module for module, given in seen if id(module) in known and any(_same(given, q) for q in queries)
     ]
-    asking, keys, values = found or ([], [], [])
-    both = [map_ for map_ in (*keys, *values) if type(map_) is nn.Linear]
-    plain = len(keys) == len(values) == 1 and len(set(both)) == 2
-    states = AttendedStates(both[0], both[1]) if plain else None
-    return tuple(seen[place][0] for place in attentions), tuple(outputs), tuple(asking), states
+    return tuple(seen[place][0] for place in attentions), tuple(outputs), tuple(asking)
 
 
 def _same(a: Tensor, b: Tensor) -> bool:

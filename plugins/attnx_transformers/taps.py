@@ -19,16 +19,14 @@ from torch import Tensor, nn
 
 from attnx.plugin import UsageError
 
-from .attended_states import AttendedStates
-
 FAST, EAGER = "attnx-fast", "attnx-eager"  # the names it is registered by
 _TAPS = "_attnx_taps"
 
 _FROM_FIRST = "_attnx_from_first"
 
-Calls = list[tuple[nn.Module, tuple[Tensor, ...]]]
+Calls = list[tuple[nn.Module, Tensor]]
 
-# Modules as they are called: one that attends with its queries, keys and values, each [B, M, T, D].
+# Modules as they are called: one that attends with its queries [B, M, T, D].
 called: ContextVar[Calls | None] = ContextVar("called", default=None)
 
 
@@ -76,13 +74,12 @@ def tapped(attentions: Sequence[nn.Module], taps: Sequence[Tap | None]) -> Itera
 
 
 @contextmanager
-def from_first(attention: nn.Module, states: AttendedStates | None = None) -> Iterator[None]:
+def from_first(attention: nn.Module) -> Iterator[None]:
     """Let a module attend from the first position alone; the others get what it finds.
 
-    With `states` it has no keys and values, and attends to these. Otherwise, where its weights are replaced,
-    it attends from all.
+    Where its weights are replaced, it attends from all.
     """
-    attention.__dict__[_FROM_FIRST] = states
+    attention.__dict__[_FROM_FIRST] = True
     try:
         yield
     finally:
@@ -116,17 +113,10 @@ def _attend(usual: Callable[..., Any], module: nn.Module, *tensors: Any, **more:
     """Attention from queries, keys and values, the first of the tensors, each [B, M, T, D]."""
     seen = called.get()
     if seen is not None:
-        seen.append((module, tensors[:3]))
+        seen.append((module, tensors[0]))
     if _FROM_FIRST in module.__dict__:
         usual = partial(_repeated, usual)
     tap = next(module.__dict__.get(_TAPS, iter(())), None)
-    states: AttendedStates | None = module.__dict__.get(_FROM_FIRST)
-    if states is not None:
-        query, key, _, mask = tensors[:4]
-        found, weights = states.attend(query, key.shape[1], mask, **more)
-        if tap is not None:
-            tap.weights = weights
-        return found.expand(-1, query.shape[2], -1, -1), None
     if tap is None:
         return usual(module, *tensors, **more)
     if tap.rows is not None:

@@ -98,7 +98,6 @@ def test_one_position_of_the_last_layer_answers_as_all_do(
     assert first.cut
     assert first.attention
     assert len(first.maps) == 1 + NARROW[name]
-    assert (first.states is not None) == NARROW[name]
     batch = model.encode(data().test)  # of several lengths
     mixes = first.maps[-1]  # the heads of what is attended to
     with evaluating(model):
@@ -114,28 +113,6 @@ def test_one_position_of_the_last_layer_answers_as_all_do(
     torch.testing.assert_close(ours.attention, whole.attention, **CLOSE)
     torch.testing.assert_close(slopes, all_slopes, atol=1e-4 * float(all_slopes.abs().max()), rtol=1e-3)
     assert float(all_slopes.abs().max()) > 0
-
-
-@pytest.mark.parametrize("name", [name for name, narrow in NARROW.items() if narrow])
-def test_keys_and_values_of_the_last_layer_are_computed_where_weights_are_replaced_alone(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    save_tiny(name, "hf-classifier", tmp_path)
-    model = classifier(tmp_path)
-    states = model.network.stack.first.states
-    batch = model.encode(data().test)
-    with evaluating(model):
-        trace = trace_of(model, batch)
-        even = batch.mask / batch.mask.sum(1, keepdim=True)
-        for map_ in (states.keys, states.values):
-            assert rows_read(map_, lambda: trace_of(model, batch)) == 0
-            assert rows_read(map_, lambda: model.logits_of([batch])) == 0
-            assert rows_read(map_, lambda: model.reattend(trace, even)) > len(batch)
-        own, other = model.logits_of([batch])[0], model.reattend(trace, even)
-        assert not states.read, "a pass left its states behind"
-        plainly(model, monkeypatch)
-        torch.testing.assert_close(own, model.logits_of([batch])[0], **CLOSE)
-        torch.testing.assert_close(other, model.reattend(trace, even), **CLOSE)
 
 
 def mean_pooling(folder: Path) -> None:
