@@ -1,5 +1,6 @@
 """Warnings where a number cannot mean what it seems, and none where it can."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -92,7 +93,50 @@ def test_of_equally_frequent_test_labels_the_one_of_train_is_meant():
 def test_a_model_whose_labels_changed_places_is_asked_about_them():
     useless = useless_model(results(right=0.1), data())
     assert useless.text.startswith("the model is significantly worse than always predicting")
-    assert "check that its labels are in the task's order: no, yes" in useless.text
+    assert useless.text.endswith("Next: check that the model's labels are in the task's order: no, yes")
+
+
+def trained(found):
+    epoch = Epoch(epoch=0, loss=None, dev_loss=1.0, dev_accuracy=0.5, followed={})
+    return [replace(result, record=TrainingRecord(course=(epoch,), best_epoch=0)) for result in found]
+
+
+def test_a_model_that_did_not_learn_is_to_be_trained_longer():
+    useless = useless_model(trained(results(right=0.48)), data())
+    assert useless.text.endswith("Next: train longer (--train epochs=N) or on more texts")
+
+
+def test_a_model_that_was_not_trained_here_is_not_to_be_trained_longer():
+    useless = useless_model(results(right=0.48), data())
+    assert useless.text.endswith(
+        "Next: bring a model that solves the task, or check that its labels are the task's"
+    )
+
+
+def test_the_seed_that_did_not_learn_is_named():
+    found = trained(results(right=0.9, seeds=2)) + trained(results(right=0.48, seeds=3)[2:])
+    assert "Next: seed 2 did not learn, the other 2 did; train longer" in useless_model(found, data()).text
+
+
+def test_few_texts_are_answered_by_how_many_would_decide():
+    """Right in 8 of 12 texts where a constant answer is right in 6: more texts like these decide."""
+    labels = np.array([0, 1] * 6)
+    predicted = np.where(np.arange(12) < 4, 1 - labels, labels)
+
+    def useless(times):
+        (seed,) = trained(results(seeds=1))
+        logits = np.eye(2)[np.tile(predicted, times)]
+        seen = replace(seed.observation, labels=np.tile(labels, times), logits=logits)
+        return useless_model([replace(seed, observation=seen)], data())
+
+    needed = int(re.search(r"Next: about (\d+) test texts", useless(1).text)[1])
+    assert useless(needed // 12 + 2) is None
+    assert useless(needed // 12 // 2) is not None
+
+
+def test_seeds_that_all_learn_to_different_degrees_ask_for_more_of_them():
+    found = trained(results(right=0.65, seeds=1) + [replace(r, seed=1) for r in results(right=1.0, seeds=1)])
+    assert "Next: more training runs (e.g. --seeds 0-4)" in useless_model(found, data()).text
 
 
 def only(**settings):

@@ -14,6 +14,7 @@ from ..observations import SeedResult
 from ..statistics import paired_interval
 
 Labels = np.ndarray[Any, np.dtype[Any]]
+MOST_TEXTS = 10  # times the texts at hand: more are not worth asking for
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +45,52 @@ def useless_model(results: Sequence[SeedResult], data: TaskData) -> UselessModel
     correct = np.stack([r.observation.predicted == labels for r in results]).astype(float)  # [S, N]
     best = most_frequent_label(data, labels)
     constant = np.broadcast_to(labels == best, correct.shape).astype(float)
-    gain = paired_interval(correct[:, :, None], constant[:, :, None])
-    low, high = (float(np.clip(end[0], -1, 1)) for end in (gain.low, gain.high))
+    low, gain, high = _gain(correct, constant)
     if low > 0:
         return None
     worse = high < 0
     name = data.label_names[best]
-    order = f"; check that its labels are in the task's order: {', '.join(data.label_names[:9])}"
     return UselessModel(
         name,
         f"the model is {'significantly worse' if worse else 'not significantly better'} than always "
         f"predicting '{name}', the most frequent test label (accuracy {correct.mean():.3f} vs. "
-        f"{constant.mean():.3f}, difference {gain.mean[0]:+.3f} [{low:.3f}, {high:.3f}])"
-        f"{order if worse else ''}",
+        f"{constant.mean():.3f}, difference {gain:+.3f} [{low:.3f}, {high:.3f}]). "
+        f"Next: {_next_step(results, data, correct, constant, worse)}",
+    )
+
+
+def _gain(correct: Labels, constant: Labels) -> tuple[float, float, float]:
+    """How much more accurate a model [S, N] is than a constant answer, between the ends of its interval."""
+    gain = paired_interval(correct[:, :, None], constant[:, :, None])
+    low, high = (float(np.clip(end[0], -1, 1)) for end in (gain.low, gain.high))
+    return low, float(gain.mean[0]), high
+
+
+def _next_step(
+    results: Sequence[SeedResult], data: TaskData, correct: Labels, constant: Labels, worse: bool
+) -> str:
+    """What a person can do so that there is a verdict."""
+    if worse:
+        return f"check that the model's labels are in the task's order: {', '.join(data.label_names[:9])}"
+    trained = all(result.record.course for result in results)
+    longer = "train longer (--train epochs=N) or on more texts"
+    failed = [
+        result.seed
+        for result, ones in zip(results, correct, strict=True)
+        if _gain(ones[None], constant[:1])[0] <= 0
+    ]
+    if not failed:
+        return "more training runs (e.g. --seeds 0-4): each of these beats it, but they differ"
+    if trained and len(failed) < len(results):
+        seeds = f"seed {failed[0]}" if len(failed) == 1 else f"seeds {', '.join(map(str, failed))}"
+        return f"{seeds} did not learn, the other {len(results) - len(failed)} did; {longer}"
+    low, gain, _ = _gain(correct.mean(0, keepdims=True), constant[:1])
+    texts = correct.shape[1]
+    needed = (
+        texts * ((gain - low) / gain) ** 2 if gain > 0 else np.inf
+    )  # intervals narrow with the root of texts
+    if needed < MOST_TEXTS * texts:
+        return f"about {np.ceil(needed / 10) * 10:.0f} test texts would show that it is better, if it is"
+    return (
+        longer if trained else "bring a model that solves the task, or check that its labels are the task's"
     )

@@ -21,7 +21,14 @@ def question(verdict: Verdict, unit: UnitName = "word", explanation: str = "") -
 
 
 def answered(verdicts: Sequence[Verdict], unit: UnitName) -> list[tuple[str, Verdict]]:
-    """Every question with its verdict; one that was tested for no explanation is asked once, at the end."""
+    """Every question with its verdict.
+
+    One that was tested for no explanation is asked once, at the end. That a model is not worth explaining
+    answers all of them, and only one is asked.
+    """
+    if verdicts and not any(v.judged for v in verdicts):
+        several = len({v.explanation for v in verdicts}) > 1
+        return [(question(verdicts[0], unit, "any of them" if several else ""), verdicts[0])]
     untested: dict[str, list[Verdict]] = {}
     for v in verdicts:
         if v.heading == "interpretability" and grade_in_words(v) == NOT_TESTED:
