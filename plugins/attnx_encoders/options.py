@@ -32,6 +32,9 @@ class ClassifierOptions(Options):
         "learned",
         description="learned, or a text file of word vectors (.gz too; see 'attnx data fetch glove-50d')",
     )
+    spread: float = Field(
+        0.1, gt=0, description="standard deviation of the word vectors that are learned from random values"
+    )
     freeze: bool = Field(False, description="do not train the word vectors")
     min_count: int | None = Field(
         None, ge=1, description="words with fewer occurrences in train are unknown; None: the task's default"

@@ -17,20 +17,24 @@ class SelfAttention(Encoder):
         super().__init__()
         self.size = hidden
         self.project = nn.Linear(size, hidden)
-        self.layers = nn.ModuleList(_Layer(hidden, heads, feed_forward) for _ in range(layers))
+        self.layers = nn.ModuleList(Layer(hidden, heads, feed_forward) for _ in range(layers))
         self.norm = nn.LayerNorm(hidden)
 
     def states(self, vectors: Tensor, lengths: Tensor, within: Tensor) -> Tensor:
         # A text without words attends to its padding, so that no softmax is over an empty set.
         seen = within.squeeze(-1) | (lengths == 0)[:, None]  # [B, L]
-        x = sqrt(self.size) * self.project(vectors) + positions(vectors.shape[1], self.size).to(vectors)
+        x = self.embedded(vectors)
         for layer in self.layers:
             x = layer(x, seen)
         normed: Tensor = self.norm(x)
         return normed
 
+    def embedded(self, vectors: Tensor) -> Tensor:
+        """[B, L, H] what the first layer reads."""
+        return sqrt(self.size) * self.project(vectors) + positions(vectors.shape[1], self.size).to(vectors)
 
-class _Layer(nn.Module):
+
+class Layer(nn.Module):
     """x + attend(norm(x)), then x + feed_forward(norm(x))."""
 
     def __init__(self, hidden: int, heads: int, feed_forward: int) -> None:
@@ -51,12 +55,16 @@ class _Layer(nn.Module):
 
     def _attend(self, x: Tensor, seen: Tensor) -> Tensor:
         """Every column averages the columns [B, L] that are seen, in each head."""
-        parts = self.keys_queries_values(x).unflatten(-1, (3, self.heads, -1))  # [B, L, 3, heads, D]
-        q, k, v = parts.permute(2, 0, 3, 1, 4)  # each [B, heads, L, D]
+        q, k, v = self.queries_keys_values(x)  # each [B, heads, L, D]
         scores = (q / sqrt(q.shape[-1])) @ k.mT  # [B, heads, L, L]
         weights = scores.masked_fill(~seen[:, None, None], -torch.inf).softmax(-1)
         mixed: Tensor = self.mix((weights @ v).transpose(1, 2).flatten(2))  # [B, L, H]
         return mixed
+
+    def queries_keys_values(self, x: Tensor) -> Tensor:
+        """[3, B, heads, L, D]"""
+        parts: Tensor = self.keys_queries_values(x).unflatten(-1, (3, self.heads, -1))  # [B, L, 3, heads, D]
+        return parts.permute(2, 0, 3, 1, 4)
 
 
 def positions(columns: int, size: int) -> Tensor:

@@ -1,9 +1,12 @@
-from attnx.plugin import UsageError
+from torch import Tensor
+
+from attnx.plugin import Trace, UsageError
 
 from .classifier import SequenceClassifier
 from .encoders import Encoder
 from .options import TransformerOptions
 from .self_attention import SelfAttention
+from .self_attention_influence import self_attention_influence
 
 
 class Transformer(SequenceClassifier[TransformerOptions]):
@@ -15,6 +18,8 @@ class Transformer(SequenceClassifier[TransformerOptions]):
     depends on the whole text, so a weight on h_i is not a weight on word i alone.
     """
 
+    provides = (*SequenceClassifier.provides, "fast-influence")
+
     def make_encoder(self, size: int, options: TransformerOptions) -> Encoder:
         if options.hidden % options.heads:
             raise UsageError(
@@ -22,3 +27,8 @@ class Transformer(SequenceClassifier[TransformerOptions]):
                 "choose a hidden size that is a multiple of the heads."
             )
         return SelfAttention(size, options.hidden, options.layers, options.heads, options.feed_forward)
+
+    def influence(self, trace: Trace) -> Tensor:
+        """Return [B, P, L] ‖∂‖h_p‖₂ / ∂X_i‖₂, a layer at a time."""
+        assert isinstance(self.encoder, SelfAttention)
+        return self_attention_influence(self.encoder, trace.embeddings, trace.batch.lengths)

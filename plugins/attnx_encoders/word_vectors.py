@@ -22,7 +22,6 @@ from .vocabulary import PAD, Vocabulary
 
 LEARNED = "learned"
 DATASETS = {"glove-50d": "glove.6B.50d.txt"}  # word vectors in the registry, and their file
-SPREAD = 0.1  # standard deviation of random initial vectors
 
 _HEADER = re.compile(r"\d{1,18}[ \t]+(\d{1,18})\s*")
 _WORD = re.compile(r"[^ \t\r\n]+")  # other white space is a word in some published files
@@ -42,7 +41,7 @@ def make_embedding(vocabulary: Vocabulary, options: ClassifierOptions, source: S
         known, size = _last_read(path, os.stat(path).st_mtime_ns, frozenset(vocabulary.number))
         if not known:
             raise DataError(f"No word of the training data has a vector in '{path}'; is it another language?")
-    table = torch.randn(len(vocabulary), size) * SPREAD  # [V, E]
+    table = torch.randn(len(vocabulary), size) * options.spread  # [V, E]
     table[PAD] = 0.0
     for word, vector in known.items():
         table[vocabulary.number[word]] = torch.from_numpy(vector)

@@ -17,13 +17,13 @@ class Contextualisation(Metric):
     `own-leads` how often that unit influences the state most. A state can mix many units and still depend
     most on its own. These describe the model, not the explanation; neither end is better. Undefined for
     examples with fewer than two units, and if no unit influences any hidden state. Costs one backward
-    pass per unit, less for LSTMs.
+    pass per unit, less for LSTMs and small transformers.
     """
 
     needs = ("gradient", "hidden")
     family = "context"
     sees = "hidden states"
-    cost = "one backward pass per hidden state, less for LSTMs"
+    cost = "one backward pass per hidden state, less for LSTMs and small transformers"
     cannot = "whether attention is right: it is about hidden states, whatever the explanation"
     reads_explanation = False
     passes = "units"

@@ -15,7 +15,7 @@ class InfluenceOnStates(ImportanceMethod):
     g_{h_p}(x_i) is ‖∂‖h_p‖₂/∂X_i‖₂ normalised over units i, and w_p is 1 or the attention a_p. Hidden
     states that no unit influences are left out; if none remain, all scores are 0. Higher is more
     important. It explains the hidden states and ignores the predicted class. Costs one backward pass per
-    unit, less for LSTMs.
+    unit, less for LSTMs and small transformers.
     """
 
     needs = ("gradient", "hidden")

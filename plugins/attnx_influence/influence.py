@@ -8,7 +8,7 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from attnx.formulas import at_once
+from attnx.formulas import at_once, differentiated_at_once
 from attnx.plugin import InfluencingModel, Model, Trace
 
 
@@ -33,7 +33,20 @@ def sizes_of_influence(model: Model, trace: Trace) -> Tensor:
 
 
 def one_pass_each(model: Model, trace: Trace) -> Tensor:
-    """The same for any model, by one backward pass for each hidden state of the longest example."""
+    """The same for any model, by one backward pass for each hidden state of the longest example.
+
+    A backward pass needs the results of all layers, so only few rows are read at a time.
+    """
+    mask = trace.batch.mask
+    rows, columns = mask.shape
+    sizes = torch.zeros(rows, columns, columns, dtype=torch.float64, device=mask.device)
+    for some in torch.arange(rows, device=mask.device).split(differentiated_at_once(columns, mask.device)):
+        found = _one_pass_each(model, trace.take(some))
+        sizes[some, : found.shape[1], : found.shape[1]] = found
+    return sizes
+
+
+def _one_pass_each(model: Model, trace: Trace) -> Tensor:
     mask = trace.batch.mask
     sizes = torch.zeros(*mask.shape, mask.shape[1], dtype=torch.float64, device=mask.device)
     with torch.enable_grad():

@@ -21,6 +21,7 @@ from attnx.run.measuring.attribution import Named, attribute, trace_of
 from attnx.testing import ToyModel, assert_conforms, toy_data
 from attnx_encoders import lstm_influence as fast_path
 from attnx_encoders.lstm_influence import lstm_influence
+from attnx_encoders.self_attention_influence import self_attention_influence
 from attnx_influence.contextualisation import Contextualisation
 from attnx_influence.importance import InfluenceOnStates
 from attnx_influence.influence import one_pass_each, shares_of_influence, sizes_of_influence
@@ -161,6 +162,28 @@ def test_pieces_give_what_the_whole_gives(cells: int, monkeypatch: pytest.Monkey
     assert sum(shape[0] for shape in pieces) == 4
 
 
+@pytest.mark.parametrize("columns", [1, 12, 30])
+def test_few_rows_at_a_time_give_what_all_rows_give(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = Mixing(weights)
+    trace = trace_and(model, 3, 5, 2, 4)
+    pairs = trace.batch.mask[:, :, None] & trace.batch.mask[:, None]
+    with evaluating(model):
+        whole = one_pass_each(model, trace) * pairs
+        monkeypatch.setattr(chunks, "DIFFERENTIATED", columns)
+        passes = 0
+        run = model.run
+
+        def counted(batch: Batch, embeddings: Tensor, **attention: Any) -> Trace:
+            nonlocal passes
+            passes += 1
+            assert embeddings.shape[0] == 1 or embeddings.shape[0] * trace.batch.mask.shape[1] <= columns
+            return run(batch, embeddings, **attention)
+
+        monkeypatch.setattr(model, "run", counted)
+        torch.testing.assert_close(one_pass_each(model, trace) * pairs, whole)
+    assert passes == {1: 4, 12: 2, 30: 1}[columns]
+
+
 # The LSTM's own path.
 
 
@@ -249,9 +272,10 @@ def test_model_with_a_fast_path_is_asked_for_it() -> None:
         assert torch.equal(sizes_of_influence(model, trace), torch.full((1, 3, 3), 7.0, dtype=torch.float64))
 
 
-def test_fast_path_agrees_with_the_slow_one() -> None:
+@pytest.mark.parametrize("name", ["bilstm", "transformer"])
+def test_fast_path_agrees_with_the_slow_one(name: str) -> None:
     data = texts([6, 4, 1, 9])
-    model = build("bilstm", data)
+    model = build(name, data) if name == "bilstm" else transformer(data)
     trace = read(model, data.test)
     units = trace.batch.mask
     pairs = units[:, :, None] & units[:, None]
@@ -285,6 +309,67 @@ def test_encoders_that_read_units_separately_do_not_contextualise(name: str, alo
     known_values = values[~values.isnan()]
     assert len(known_values)
     assert bool((known_values < 1e-6).all()) == alone
+
+
+# The transformer's own path.
+
+
+def transformer(data: TaskData, **options: Any) -> Any:
+    """With the norms of a trained model: with scales of 1 and shifts of 0 every ‖h_p‖ is nearly constant."""
+    model = build("transformer", data, **options)
+    with torch.no_grad():
+        for name, parameter in model.encoder.named_parameters():
+            if "norm" in name or "before" in name:
+                parameter.add_(0.5 * torch.randn_like(parameter))
+    return model
+
+
+@pytest.mark.parametrize(("layers", "heads"), [(1, 1), (2, 1), (2, 4), (3, 2)])
+@pytest.mark.parametrize("embedding", [5, 12])
+def test_transformer_path_is_exact_in_double_precision(layers: int, heads: int, embedding: int) -> None:
+    data = texts([9, 1, 2, 20])  # short ones, where feed-forward networks are not turned into matrices
+    model = transformer(data, layers=layers, heads=heads, embedding=embedding).double()
+    trace = read(model, data.test)
+    found = model.influence(trace)
+    for row, n in enumerate(trace.batch.lengths.tolist()):
+        x = trace.embeddings[row, :n].detach().requires_grad_()
+        norms = model.encoder(x[None], torch.tensor([n]))[0].norm(dim=-1)
+        expected = [torch.autograd.grad(norm, x, retain_graph=True)[0].norm(dim=-1) for norm in norms]
+        torch.testing.assert_close(found[row, :n, :n], torch.stack(expected), rtol=1e-9, atol=1e-13)
+        assert not found[row, n:].any()
+        assert not found[row, :, n:].any()
+
+
+def test_transformer_path_does_not_depend_on_the_other_texts_of_a_batch() -> None:
+    data = texts([6, 3, 11])
+    model = transformer(data)
+    whole = model.influence(read(model, data.test))
+    for row, example in enumerate(data.test):
+        alone = model.influence(read(model, [example]))[0]
+        n = len(alone)
+        assert torch.equal(whole[row, :n, :n], alone)
+
+
+@pytest.mark.parametrize("columns", [1, 40])
+def test_transformer_path_in_small_passes(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = texts([6, 3, 11])
+    model = transformer(data, heads=2)
+    trace = read(model, data.test)
+    whole = model.influence(trace)
+    monkeypatch.setattr(chunks, "COLUMNS", columns)
+    torch.testing.assert_close(model.influence(trace), whole)
+
+
+def test_transformer_path_with_states_and_gradients_of_nothing() -> None:
+    data = texts([3])
+    model = build("transformer", data)
+    with torch.no_grad():
+        model.encoder.norm.weight.zero_()
+        model.encoder.norm.bias.zero_()  # every hidden state is 0
+    trace = read(model, data.test)
+    assert not model.influence(trace).any()
+    encoder, x = model.encoder, trace.embeddings
+    assert self_attention_influence(encoder, x, torch.tensor([0])).shape == (1, x.shape[1], x.shape[1])
 
 
 # Declarations.

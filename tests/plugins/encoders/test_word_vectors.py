@@ -80,6 +80,21 @@ def test_vectors_of_known_words_are_taken_and_others_drawn(file: Path) -> None:
     assert not table[PAD].any()
 
 
+@pytest.mark.parametrize("name", ["bilstm", "han"])
+def test_learned_vectors_begin_with_the_spread_asked_for(name: str, file: Path) -> None:
+    def built(**spread: float) -> torch.Tensor:
+        weight: torch.Tensor = build(name, embedding=2000, **spread).word_vectors.weight.detach()
+        return weight / 10  # `build` multiplies by 10
+
+    wide = built(spread=2)
+    torch.testing.assert_close(wide, 20 * built())  # of the same random numbers
+    assert float(wide[PAD + 1 :].std()) == pytest.approx(2, rel=0.05)
+    assert not wide[PAD].any()
+    model = build(name, embeddings=str(file), spread=2)
+    table, number = model.word_vectors.weight / 10, model.vocabulary.number
+    torch.testing.assert_close(table[number["one"]], torch.tensor([1.0, 2.0, 3.0]))
+
+
 def test_compressed_files_and_a_first_line_of_counts_are_read(tmp_path: Path) -> None:
     path = tmp_path / "vectors.vec.gz"
     path.write_bytes(gzip.compress(f"3 3\n{VECTORS}".encode()))
