@@ -189,14 +189,15 @@ class _Work:
     c: Tensor  # [D, P, H] 2c after each step
     h: Tensor  # [D, P, H] h/2 likewise
     s: Tensor  # [D, P, H]
-    steps: Steps = Steps(0, 0, (), torch.empty(2, 0))
+    steps: Steps
 
     @classmethod
     def room_for(cls, cells: Cells, sizes: Sequence[tuple[int, int]]) -> _Work:
         """For at most so many columns and rows."""
         none = cells.recurrent.new_empty(0)
         most = max([7 * columns * 2 * rows for columns, rows in sizes], default=0)
-        return cls(cells.recurrent, cells.recurrent.new_empty(most * cells.size), none, none, none, none)
+        room = cells.recurrent.new_empty(most * cells.size)
+        return cls(cells.recurrent, room, none, none, none, none, Steps(0, 0, (), none))
 
     def begin(self, steps: Steps) -> None:
         """Lay out the memory for these steps; what enters the gates is not set."""
