@@ -31,7 +31,8 @@ def gradients_at(
         attention: attention [B, L] to use instead of the model's own at every point.
 
     Returns:
-        The sum of gradient·direction [B, L], and the sum of the gradients themselves [B, L, E].
+        The sum of gradient·direction [B, L], and the sum of the gradients themselves [B, L, E]; what the
+        points do not ask for may be 0.
     """
     if attention is None and "fast-gradients" in model.provides:
         return cast("DifferentiatingModel", model).gradients_at(trace, points, output)
@@ -55,7 +56,8 @@ def one_pass_each(
         attention: attention [B, L] to use instead of the model's own at every point.
 
     Returns:
-        The sum of gradient·direction [B, L], and the sum of the gradients themselves [B, L, E].
+        The sum of gradient·direction [B, L], and the sum of the gradients themselves [B, L, E]; what the
+        points do not ask for may be 0.
     """
     x = trace.embeddings.detach()  # [B, L, E]
     along, total = torch.zeros_like(x[..., 0]), torch.zeros_like(x)
@@ -72,6 +74,8 @@ def one_pass_each(
             logits = model.run(batch, at, attention=held).logits  # [R, C]
             (gradient,) = torch.autograd.grad(output(logits, rows).sum(), at)
         gradient = gradient * points.weights[numbers][:, None, None]
-        along[:, :n].index_add_(0, rows, (gradient * away).sum(-1))
-        total[:, :n].index_add_(0, rows, gradient)
+        if points.only != "total":
+            along[:, :n].index_add_(0, rows, (gradient * away).sum(-1))
+        if points.only != "along":
+            total[:, :n].index_add_(0, rows, gradient)
     return along, total

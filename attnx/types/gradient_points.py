@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -23,12 +24,15 @@ class GradientPoints:
         share: how far along its direction each point lies [K, B]; 0 is the example itself.
         weights: how much each point counts [K].
         noise: what is added to the direction of every two points [K/2, B, L, E], rounded up, or None.
+        only: which of the two sums is read, that of gradient·direction ("along") or that of gradients
+            ("total"); None is both. A model may leave the other at 0.
     """
 
     away: Tensor  # [B, L, E]
     share: Tensor  # [K, B]
     weights: Tensor  # [K]
     noise: Tensor | None = None  # [K/2, B, L, E]
+    only: Literal["along", "total"] | None = None
 
     @property
     def count(self) -> int:

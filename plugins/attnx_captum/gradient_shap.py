@@ -49,7 +49,8 @@ class GradientShap(ImportanceMethod):
             drawn = own.to("noise").normal(trace.batch, (samples + 1) // 2, x.shape[-1]).to(x)
             noise = drawn.mul_(-self.options.spread * _size(x, mask[..., None]))
         away = x - baseline_of(trace, self.options.baseline)
-        return GradientPoints(away, 1 - alpha, torch.full_like(alpha[:, 0], 1 / samples), noise)
+        weights = torch.full_like(alpha[:, 0], 1 / samples)
+        return GradientPoints(away, 1 - alpha, weights, noise, only="along")
 
 
 def _size(x: Tensor, units: Tensor) -> Tensor:

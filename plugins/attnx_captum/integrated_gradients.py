@@ -37,4 +37,5 @@ class IntegratedGradients(ImportanceMethod):
         x = trace.embeddings.detach()
         away = x - baseline_of(trace, self.options.baseline)  # [B, L, E]
         share = torch.from_numpy((1 - places) / 2).to(x)[:, None]  # [K, 1] 1 is the baseline
-        return GradientPoints(away, share.expand(-1, len(x)), torch.from_numpy(weights / 2).to(x))
+        counted = torch.from_numpy(weights / 2).to(x)
+        return GradientPoints(away, share.expand(-1, len(x)), counted, only="along")

@@ -3,7 +3,9 @@
 A point X − s·A puts W·X − s·W·A into the gates, so points on one line share both products. A gradient
 with respect to a word vector is the gradient δ with respect to what enters the gates times W: the δ of
 all points are added up before that one product, and gradient·A is δ·(W·A), which needs none. What is
-left for each point is the recurrence, forward and backward, in both directions of reading at once.
+left for each point is the recurrence, forward and backward, in both directions of reading at once. A
+step reads one more column of the texts that have one: the longest texts come first, so these are the
+first rows, and nothing is computed for padding.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from torch import Tensor
 from attnx.formulas import passes_at_once, product, similar_lengths
 from attnx.plugin import ExplainedOutput, GradientPoints, Trace
 
-from .encoders import Bidirectional, inside
+from .encoders import Bidirectional
 from .lstm_cells import Cells
 
 ROWS = 200  # texts read together: enough to keep the processor busy, few enough for its cache
@@ -31,12 +33,12 @@ def lstm_gradients_at(
     encoder: Bidirectional, decode: Decode, trace: Trace, points: GradientPoints, output: ExplainedOutput
 ) -> tuple[Tensor, Tensor]:
     """Sums over points of gradient·direction [B, L] and of gradients [B, L, E], with their weights."""
-    cells, lengths = Cells.of(encoder), trace.batch.lengths
+    cells, lengths = Cells.of(encoder), trace.batch.lengths.to(trace.embeddings.device)
     along, total = torch.zeros_like(trace.embeddings[..., 0]), torch.zeros_like(trace.embeddings)
     groups = [
-        (rows, int(lengths[rows].max()))
+        (rows.flip(0), int(lengths[rows[-1]]))  # the longest text first
         for rows in similar_lengths(lengths, passes_at_once(points.count))
-        if int(lengths[rows].max())
+        if int(lengths[rows[-1]])
     ]
     sizes = [(n, len(_parts(points.count, len(rows), n)[0]) * len(rows)) for rows, n in groups]
     work = _Work.room_for(cells, sizes)
@@ -47,6 +49,7 @@ def lstm_gradients_at(
             share=points.share[:, rows],
             weights=points.weights,
             noise=None if points.noise is None else points.noise[:, rows, :n],
+            only=points.only,
         )
         found = _sums(cells, work, x, lengths[rows], some, _Explained(decode, output, rows))
         along[rows, :n], total[rows, :n] = found
@@ -62,54 +65,101 @@ class _Explained:
     rows: Tensor  # [B]
 
     def gradient(self, hidden: Tensor, weights: Tensor) -> Tensor:
-        """The gradient with respect to hidden states [K·B, n, H] of outputs with weights [K]."""
-        rows = self.rows.repeat(len(weights))
+        """The gradient with respect to hidden states [B·K, n, H] of outputs with weights [K]."""
+        rows = self.rows.repeat_interleave(len(weights))
         with torch.enable_grad():
             hidden = hidden.requires_grad_()
-            weighted = self.output(self.decode(rows, hidden), rows) * weights.repeat_interleave(
-                len(self.rows)
-            )
+            weighted = self.output(self.decode(rows, hidden), rows) * weights.repeat(len(self.rows))
             return torch.autograd.grad(weighted.sum(), hidden)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _Steps:
+    """Which rows [R] each step reads: the first ones, those of texts that have a column left.
+
+    P counts what is read, step after step and row after row.
+    """
+
+    rows: int  # R
+    columns: int  # n
+    counts: tuple[int, ...]  # [n] the rows of each step
+    column: Tensor  # [D, P] the column that is read, counted through [R, n]
+
+    @classmethod
+    def of(cls, lengths: Tensor, n: int) -> _Steps:
+        """Those of rows of these lengths [R], the longest first, at most n."""
+        step = torch.arange(n, device=lengths.device)
+        left = step[:, None] < lengths  # [n, R]
+        at, row = left.nonzero(as_tuple=True)  # [P] each
+        column = row * n + torch.stack([at, lengths[row] - 1 - at])
+        return cls(len(lengths), n, tuple(left.sum(1).tolist()), column)
+
+    @property
+    def place(self) -> Tensor:
+        """[D·P] what is read, counted through [R, n, D]."""
+        return (2 * self.column + torch.arange(2, device=self.column.device)[:, None]).flatten()
+
+    def split(self, values: Tensor) -> tuple[Tensor, ...]:
+        """By step: [D, r, ...] of values [D, P, ...]."""
+        return values.split(self.counts, 1)
+
+    def read(self, vectors: Tensor) -> Tensor:
+        """[D, P, ...] what each direction reads of vectors [R, n, ...]."""
+        return vectors.flatten(0, 1)[self.column]
 
 
 def _sums(
     cells: Cells, work: _Work, x: Tensor, lengths: Tensor, points: GradientPoints, explained: _Explained
 ) -> tuple[Tensor, Tensor]:
-    """Do the same for texts x [B, n, E] of similar lengths [B]."""
+    """Do the same for texts x [B, n, E] of similar lengths [B], the longest first."""
     texts, n, _ = x.shape
-    padding = ~inside(lengths, n).T[..., None]  # [n, B, 1]
-    entering = cells.inputs(x.transpose(0, 1), padding).transpose(0, 1)  # [n, D, B, 4H]
-    away = None  # [n, D, B, 4H]
+    steps = _Steps.of(lengths, n)
+    entering = _products(cells, steps.read(x)).add_(cells.bias)  # [D, P, 4H]
+    away = None  # [D, P, 4H]
     if points.away.any():  # noise alone has no line
-        away = cells.products(points.away.transpose(0, 1)).transpose(0, 1)
-    totals = entering.new_zeros(entering.shape)  # Σ_k δ_k of weighted outputs
-    along = entering.new_zeros(n, 2, texts)
-    for numbers in _parts(points.count, texts, n):
-        work.begin(n, len(numbers), texts)
-        noise = None if points.noise is None else _Noise.of(cells, points.noise[_pairs(numbers)])
-        share = points.share[numbers.start : numbers.stop, :, None].to(x)  # [K, B, 1]
+        away = _products(cells, steps.read(points.away))
+    totals = torch.zeros_like(entering)  # Σ_k δ_k of weighted outputs
+    along = torch.zeros_like(entering[..., 0])
+    parts = _parts(points.count, texts, n)
+    of_points = {k: _Steps.of(lengths.repeat_interleave(k), n) for k in {len(numbers) for numbers in parts}}
+    entering_at, totals_at, along_at = (steps.split(values) for values in (entering, totals, along))
+    away_at = () if away is None else steps.split(away)
+    for numbers in parts:
+        work.begin(of_points[len(numbers)])
+        noise = None if points.noise is None else _Noise.of(cells, points.noise[_pairs(numbers)], lengths)
+        share = points.share[numbers.start : numbers.stop].T[..., None].to(x)  # [B, K, 1]
 
         def enter(t: int, gates: Tensor, share: Tensor = share, noise: _Noise | None = noise) -> None:
-            if away is None:
-                gates.copy_(entering[t, :, None])
-            else:
-                torch.addcmul(entering[t, :, None], share, away[t, :, None], value=-1, out=gates)
+            gates = gates.unflatten(1, (-1, share.shape[1]))  # [D, b, K, 4H]
+            share, given = share[: gates.shape[1]], entering_at[t][:, :, None].expand_as(gates)
+            if away_at:
+                given = torch.addcmul(given, share, away_at[t][:, :, None], value=-1, out=gates)
             if noise is not None:
-                noise.add(t, gates, share)
+                noise.add(t, given, share, gates)
+            elif not away_at:
+                gates.copy_(given)
 
         work.read_ahead(enter)
         weights = points.weights[numbers.start : numbers.stop]
-        for t, delta in work.walk_back(explained.gradient(work.hidden(), weights)):  # [D, K, B, 4H]
-            totals[t] += delta.sum(1)
-            if noise is not None:
-                along[t] += noise.along(t, delta)
+        for t, delta in work.walk_back(explained, weights):
+            delta = delta.unflatten(1, (-1, len(numbers)))  # [D, b, K, 4H]
+            totals_at[t].add_(delta.sum(2))
+            if noise is not None and points.only != "total":
+                along_at[t].add_(noise.along(t, delta))
     if away is not None:
         along += (totals * away).sum(-1)
-    both = torch.stack([totals[:, 0], totals[:, 1].flip(0)])  # [D, n, B, 4H] in the order of the text
-    ahead, back = both.flatten(1, 2)
-    of_ahead, of_back = cells.input_weight  # [E, 4H] each
-    gradients = product(back, of_back, product(ahead, of_ahead)).unflatten(0, (n, texts))
-    return (along[:, 0] + along[:, 1].flip(0)).T, gradients.transpose(0, 1)
+    by_column = x.new_zeros(texts * n).index_add_(0, steps.column.flatten(), along.flatten())
+    gradients = x.new_zeros(texts * n, x.shape[-1])
+    if points.only != "along":
+        for column, weight, total in zip(steps.column, cells.input_weight, totals, strict=True):
+            gradients.index_add_(0, column, product(total, weight))
+    return by_column.view(texts, n), gradients.view(texts, n, -1)
+
+
+def _products(cells: Cells, vectors: Tensor) -> Tensor:
+    """[D, P, 4H] vectors [D, P, E] times the input weights of their direction."""
+    pairs = zip(vectors, cells.input_weight.mT, strict=True)
+    return torch.stack([product(some, weight) for some, weight in pairs])
 
 
 def _pairs(numbers: range) -> slice:
@@ -121,34 +171,35 @@ def _pairs(numbers: range) -> slice:
 class _Noise:
     """Noise of pairs of points, multiplied with the input weights."""
 
-    ahead: Tensor  # [n, K/2, B, 4H] of the first direction, in the order of the text
-    back: Tensor  # likewise of the other
+    at: tuple[tuple[Tensor, ...], ...]  # of each direction and step [b, K/2, 4H]
 
     @classmethod
-    def of(cls, cells: Cells, noise: Tensor) -> _Noise:
-        """Of noise [K/2, B, n, E]."""
+    def of(cls, cells: Cells, noise: Tensor, lengths: Tensor) -> _Noise:
+        """Of noise [K/2, B, n, E] of texts of these lengths [B]."""
         pairs, texts, n, _ = noise.shape
-        rows = noise.permute(2, 0, 1, 3).reshape(n * pairs * texts, -1)
-        return cls(*(product(rows, weight).view(n, pairs, texts, -1) for weight in cells.input_weight.mT))
+        steps = _Steps.of(lengths.repeat_interleave(pairs), n)  # of rows [B·K/2]
+        drawn = torch.arange(pairs * texts * n, device=noise.device).view(pairs, texts, n)
+        places = steps.read(drawn.transpose(0, 1).flatten(0, 1))  # [D, P] in the order of drawing
+        rows, counts = noise.flatten(0, 2), [count // pairs for count in steps.counts]
+        ways = zip(places, cells.input_weight.mT, strict=True)
+        found = [product(rows.index_select(0, place), weight) for place, weight in ways]
+        return cls(tuple(way.unflatten(0, (-1, pairs)).split(counts) for way in found))
 
-    def add(self, t: int, gates: Tensor, share: Tensor) -> None:
-        """Add the noise of step t to what enters the gates [D, K, B, 4H] of points at shares [K, B, 1]."""
-        for way, noise in enumerate(self._at(t)):
+    def add(self, t: int, given: Tensor, share: Tensor, gates: Tensor) -> None:
+        """Set gates [D, b, K, 4H] to what is given, with the noise of step t at shares [b, K, 1]."""
+        for way, by_step in enumerate(self.at):
             for sign, odd in ((-1, 0), (1, 1)):
-                there = gates[way, odd::2]
-                there.addcmul_(share[odd::2], noise[: len(there)], value=sign)
+                there = gates[way, :, odd::2]
+                noise = by_step[t][:, : there.shape[1]]  # a last point may have no partner
+                torch.addcmul(given[way, :, odd::2], share[:, odd::2], noise, value=sign, out=there)
 
     def along(self, t: int, delta: Tensor) -> Tensor:
-        """[D, B] Σ_k δ_k·(W·noise_k) of step t; changes δ [D, K, B, 4H]."""
-        apart = delta[:, ::2]
-        apart[:, : delta.shape[1] // 2] -= delta[:, 1::2]
-        for way, noise in enumerate(self._at(t)):
-            apart[way] *= noise
-        return apart.sum((1, 3))
-
-    def _at(self, t: int) -> tuple[Tensor, Tensor]:
-        """[K/2, B, 4H] what each direction reads at step t."""
-        return self.ahead[t], self.back[-1 - t]
+        """[D, b] Σ_k δ_k·(W·noise_k) of step t; changes δ [D, b, K, 4H]."""
+        apart = delta[:, :, ::2]
+        apart[:, :, : delta.shape[2] // 2] -= delta[:, :, 1::2]
+        for way, by_step in zip(apart, self.at, strict=True):
+            way *= by_step[t]
+        return apart.sum((2, 3))
 
 
 def _parts(points: int, texts: int, columns: int) -> list[range]:
@@ -161,75 +212,96 @@ def _parts(points: int, texts: int, columns: int) -> list[range]:
 
 @dataclass
 class _Work:
-    """The gates and states of all columns, both directions and R texts, in memory that is used again.
+    """The gates and states of all steps, both directions and R rows, in memory that is used again.
 
     Cells keep 2c and h/2 (see `Cells`); s is σ(2c) − ½, so that h/2 = o·s.
     """
 
     recurrent: Tensor  # [D, H, 4H]
     room: Tensor  # for everything below
-    gates: Tensor  # [n, D, R, 4H] first what enters them, then σ of it
-    c: Tensor  # [n + 1, D, R, H] 2c before the first column and after each
-    h: Tensor  # [n + 1, D, R, H] h/2 likewise
-    s: Tensor  # [n, D, R, H]
-    points: tuple[int, int] = (0, 0)  # K, B
+    gates: Tensor  # [D, P, 4H] first what enters them, then σ of it
+    c: Tensor  # [D, P, H] 2c after each step
+    h: Tensor  # [D, P, H] h/2 likewise
+    s: Tensor  # [D, P, H]
+    steps: _Steps = _Steps(0, 0, (), torch.empty(2, 0))
 
     @classmethod
     def room_for(cls, cells: Cells, sizes: Sequence[tuple[int, int]]) -> _Work:
         """For at most so many columns and rows."""
         none = cells.recurrent.new_empty(0)
-        most = max([(7 * columns + 2) * 2 * rows for columns, rows in sizes], default=0)
+        most = max([7 * columns * 2 * rows for columns, rows in sizes], default=0)
         return cls(cells.recurrent, cells.recurrent.new_empty(most * cells.size), none, none, none, none)
 
-    def begin(self, n: int, points: int, texts: int) -> None:
-        """Lay out the memory for n columns of so many points and texts; what enters the gates is not set."""
-        ways, size, wide = self.recurrent.shape
-        self.points = (points, texts)
-        state = ways * points * texts * size
-        parts = self.room[: (7 * n + 2) * state].split([4 * n * state, *2 * [(n + 1) * state], n * state])
-        self.gates = parts[0].view(n, ways, -1, wide)
-        self.c, self.h = (part.view(n + 1, ways, -1, size) for part in parts[1:3])
-        self.s = parts[3].view(n, ways, -1, size)
-        self.c[0], self.h[0] = 0.0, 0.0
+    def begin(self, steps: _Steps) -> None:
+        """Lay out the memory for these steps; what enters the gates is not set."""
+        self.steps = steps
+        ways, size, _ = self.recurrent.shape
+        state = steps.column.numel() * size
+        gates, *states = self.room[: 7 * state].split([4 * state, state, state, state])
+        self.gates = gates.view(ways, -1, 4 * size)
+        self.c, self.h, self.s = (some.view(ways, -1, size) for some in states)
 
     def read_ahead(self, enter: Callable[[int, Tensor], None]) -> None:
-        """Read all columns; `enter` sets what enters the gates [D, K, B, 4H] of column t."""
-        for t, gates in enumerate(self.gates):
-            enter(t, gates.unflatten(1, self.points))
-            for way, weight in enumerate(self.recurrent.mT):
-                torch.sigmoid(product(self.h[t, way], weight, gates[way]), out=gates[way])
-            i, f, g, o = gates.chunk(4, -1)
-            c = torch.mul(self.c[t], f, out=self.c[t + 1])
-            c.addcmul_(i, g, value=4).sub_(i, alpha=2)  # 2c ← f·2c + 2·i·(2g − 1)
-            s = torch.sigmoid(c, out=self.s[t]).sub_(0.5)
-            torch.mul(s, o, out=self.h[t + 1])
+        """Read all steps; `enter` sets what enters the gates [D, r, 4H] of the rows of step t."""
+        weights = self.recurrent.mT.unbind()
+        by_step = map(self.steps.split, (self.gates, self.c, self.h, self.s))
+        before: tuple[Tensor, Tensor] | None = None  # 2c and h/2, none of them yet
+        for t, (gates, c, h, s) in enumerate(zip(*by_step, strict=True)):
+            enter(t, gates)
+            if before is None:
+                gates.sigmoid_()
+                i, _, g, o = gates.chunk(4, -1)
+                torch.mul(i, g, out=c).mul_(4)
+            else:
+                earlier_c, earlier_h = (state[:, : c.shape[1]] for state in before)
+                for of_way, state, weight in zip(gates, earlier_h, weights, strict=True):
+                    torch.sigmoid(product(state, weight, of_way), out=of_way)
+                i, f, g, o = gates.chunk(4, -1)
+                torch.mul(earlier_c, f, out=c).addcmul_(i, g, value=4)
+            c.sub_(i, alpha=2)  # 2c ← f·2c + 2·i·(2g − 1)
+            torch.sigmoid(c, out=s).sub_(0.5)
+            torch.mul(s, o, out=h)
+            before = c, h
 
     def hidden(self) -> Tensor:
-        """[R, n, H] the states of both directions in the order of the text."""
-        ahead, back = self.h[1:].unbind(1)  # [n, R, H/2]
-        return torch.cat([ahead.transpose(0, 1), back.flip(0).transpose(0, 1)], -1).mul_(2)
+        """[R, n, H] the states of both directions in the order of the text; 0 in padding."""
+        steps, size = self.steps, self.h.shape[-1]
+        states = self.h.new_zeros(2 * steps.rows * steps.columns, size)
+        states.index_copy_(0, steps.place, self.h.flatten(0, 1))
+        return states.view(steps.rows, steps.columns, -1).mul_(2)
 
-    def walk_back(self, gradient: Tensor) -> Iterator[tuple[int, Tensor]]:
-        """Yield each column, last first, and the gradient δ [D, K, B, 4H] of what entered its gates."""
-        ahead, back = gradient.transpose(0, 1).chunk(2, -1)  # [n, R, H/2]
-        of_h = torch.stack([ahead, back.flip(0)], 1).mul_(2)  # [n, D, R, H/2]
-        of_c, part = torch.zeros_like(of_h[0]), torch.empty_like(of_h[0])
-        delta = torch.empty_like(self.gates[0])
-        all_but_o = delta.unflatten(-1, (4, -1))[..., :3, :]
-        for t in reversed(range(len(self.gates))):
-            i, f, g, o = self.gates[t].chunk(4, -1)
-            d_i, d_f, d_g, d_o = torch.addcmul(
-                self.gates[t], self.gates[t], self.gates[t], value=-1, out=delta
-            ).chunk(4, -1)  # σ′ = σ − σ²
-            torch.mul(self.s[t], self.s[t], out=part).neg_().add_(0.25).mul_(o)
-            of_c.addcmul_(of_h[t], part)  # ∂h/∂c
-            all_but_o.mul_(of_c[:, :, None])
+    def walk_back(self, explained: _Explained, weights: Tensor) -> Iterator[tuple[int, Tensor]]:
+        """Yield each step, last first, and the gradient δ [D, r, 4H] of what entered the gates of its rows.
+
+        It is that of what is explained, with a weight for each point [K].
+        """
+        steps, size = self.steps, self.h.shape[-1]
+        gradient = explained.gradient(self.hidden(), 2 * weights)  # with respect to h/2
+        of_h = gradient.reshape(-1, size).index_select(0, steps.place).view_as(self.h)
+        of_c = of_h.new_zeros(2, steps.rows, size)
+        room = torch.empty_like(self.gates[:, : steps.rows]).flatten()
+        recurrent = self.recurrent.unbind()
+        by_step = list(zip(*map(steps.split, (self.gates, self.c, self.s, of_h)), strict=True))
+        for t in reversed(range(len(by_step))):
+            gates, _, s, d_h = by_step[t]
+            i, f, g, o = gates.chunk(4, -1)
+            d_c = of_c[:, : gates.shape[1]]
+            part = torch.mul(s, s).sub_(0.25).mul_(o)
+            d_c.addcmul_(d_h, part, value=-1)  # ∂h/∂c
+            delta = room[: gates.numel()].view_as(gates)
+            torch.addcmul(gates, gates, gates, value=-1, out=delta)  # σ′ = σ − σ²
+            d_i, d_f, d_g, d_o = delta.chunk(4, -1)
+            delta.unflatten(-1, (4, -1))[..., :3, :].mul_(d_c[:, :, None])
             d_i.mul_(torch.mul(g, 4, out=part).sub_(2))
-            d_f.mul_(self.c[t])
             d_g.mul_(torch.mul(i, 4, out=part))
-            d_o.mul_(of_h[t]).mul_(self.s[t])
-            of_c.mul_(f)
+            d_o.mul_(d_h).mul_(s)
             if t:
-                for way, weight in enumerate(self.recurrent):
-                    of_h[t - 1, way] = product(delta[way], weight, of_h[t - 1, way])
-            yield t, delta.unflatten(1, self.points)
+                _, c, _, earlier = by_step[t - 1]
+                rows = gates.shape[1]
+                d_f.mul_(c[:, :rows])
+                d_c.mul_(f)
+                for way, of_way, weight in zip(earlier, delta, recurrent, strict=True):
+                    way[:rows] = product(of_way, weight, way[:rows])
+            else:
+                d_f.zero_()  # nothing was there to be forgotten
+            yield t, delta

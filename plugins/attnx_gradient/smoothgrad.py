@@ -48,4 +48,4 @@ class SmoothGrad(Gradient):
         entries = (units != 0).sum((1, 2)).clamp_min(1)
         scale = self.options.noise * ((units**2).sum((1, 2)) / entries).sqrt()  # [B]
         weights = x.new_full((samples,), 1 / samples)
-        return GradientPoints(torch.zeros_like(x), scale.expand(samples, -1), weights, noise)
+        return GradientPoints(torch.zeros_like(x), scale.expand(samples, -1), weights, noise, only="total")

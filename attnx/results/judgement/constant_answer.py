@@ -86,11 +86,10 @@ def _next_step(
         return f"{seeds} did not learn, the other {len(results) - len(failed)} did; {longer}"
     low, gain, _ = _gain(correct.mean(0, keepdims=True), constant[:1])
     texts = correct.shape[1]
-    needed = (
-        texts * ((gain - low) / gain) ** 2 if gain > 0 else np.inf
-    )  # intervals narrow with the root of texts
-    if needed < MOST_TEXTS * texts:
-        return f"about {np.ceil(needed / 10) * 10:.0f} test texts would show that it is better, if it is"
-    return (
-        longer if trained else "bring a model that solves the task, or check that its labels are the task's"
-    )
+    if gain > 0:
+        needed = texts * ((gain - low) / gain) ** 2  # an interval narrows with the root of its texts
+        if needed < MOST_TEXTS * texts:
+            return f"about {np.ceil(needed / 10) * 10:.0f} test texts would show that it is better, if it is"
+    if trained:
+        return longer
+    return "bring a model that solves the task, or check that its labels are the task's"

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
 import torch
 from random_examples import PROJECTIONS, texts
 from text_building import SCORERS, build, read
-from torch import Tensor
 
 from attnx.formulas import class_output
 from attnx.formulas.point_gradients import one_pass_each
-from attnx.plugin import GradientPoints, TaskData
+from attnx.plugin import ExplainedOutput, GradientPoints, TaskData, Trace
 from attnx.run.evaluation_mode import evaluating
 from attnx_encoders import lstm_gradients
 
 LENGTHS = [7, 1, 12, 3, 12, 2, 20]
 
 
-def assert_equals_a_pass_each(model: Any, data: TaskData, noisy: bool, points: int = 5) -> None:
+def points_of(model: Any, data: TaskData, noisy: bool, points: int = 5) -> tuple[Trace, GradientPoints]:
     """Random points on one line or on one line for each, in double precision."""
     model.double()
     trace = read(model, data.test)
@@ -28,14 +29,19 @@ def assert_equals_a_pass_each(model: Any, data: TaskData, noisy: bool, points: i
     pairs = (points + 1) // 2
     lines = torch.randn(1 + pairs, *x.shape, generator=generator, dtype=x.dtype) * trace.batch.mask[..., None]
     share, weights = torch.rand(points, len(x) + 1, generator=generator, dtype=x.dtype).split([len(x), 1], 1)
-    at = GradientPoints(lines[0], share, weights[:, 0], lines[1:] if noisy else None)
+    return trace, GradientPoints(lines[0], share, weights[:, 0], lines[1:] if noisy else None)
 
-    def output(logits: Tensor, rows: Tensor) -> Tensor:
-        return class_output(logits, trace.predicted[rows], "probability")
 
+def predicted(trace: Trace) -> ExplainedOutput:
+    """The probability of the class that a text gets."""
+    return lambda logits, rows: class_output(logits, trace.predicted[rows], "probability")
+
+
+def assert_equals_a_pass_each(model: Any, data: TaskData, noisy: bool, points: int = 5) -> None:
+    trace, at = points_of(model, data, noisy, points)
     with evaluating(model):
-        along, total = model.gradients_at(trace, at, output)
-        expected_along, expected_total = one_pass_each(model, trace, at, output)
+        along, total = model.gradients_at(trace, at, predicted(trace))
+        expected_along, expected_total = one_pass_each(model, trace, at, predicted(trace))
     assert expected_total.abs().max() > 1e-4, "no gradient to compare"
     torch.testing.assert_close(along, expected_along, atol=1e-10, rtol=1e-7)
     units = trace.batch.mask
@@ -62,3 +68,17 @@ def test_how_many_points_go_together_changes_nothing(rows: int, monkeypatch: pyt
     data = texts(LENGTHS)
     for noisy in (False, True):
         assert_equals_a_pass_each(build("bilstm", data, PROJECTIONS["softmax"]), data, noisy, points=7)
+
+
+@pytest.mark.parametrize("noisy", [False, True])
+def test_one_sum_alone_is_the_same(noisy: bool) -> None:
+    data = texts(LENGTHS)
+    model = build("bilstm", data, PROJECTIONS["softmax"])
+    trace, at = points_of(model, data, noisy)
+    with evaluating(model):
+        for find in (model.gradients_at, partial(one_pass_each, model)):
+            along, total = find(trace, at, predicted(trace))
+            alone, _ = find(trace, replace(at, only="along"), predicted(trace))
+            _, gradients = find(trace, replace(at, only="total"), predicted(trace))
+            torch.testing.assert_close(alone, along, atol=1e-10, rtol=1e-7)
+            torch.testing.assert_close(gradients, total, atol=1e-10, rtol=1e-7)
