@@ -87,7 +87,7 @@ def run_large(task: str, home: Path, *options: str) -> Large:
         process = subprocess.Popen(command, stdout=out, stderr=told, env=os.environ | settings)
         most = 0
         while process.poll() is None:
-            most = max(most, *(_most_memory(child) for child in _children(process.pid)), 0)
+            most = max(most, *(_most_memory(worker) for worker in _workers(process.pid)), 0)
             time.sleep(0.1)
         seconds = time.perf_counter() - started
         out.seek(0)
@@ -111,7 +111,12 @@ def _processor() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _children(process: int) -> list[str]:
+def _workers(driver: int) -> list[str]:
+    """The workers of a driver, which another process of its own has forked."""
+    return [worker for parent in _children(driver) for worker in _children(parent)]
+
+
+def _children(process: int | str) -> list[str]:
     found: list[str] = []
     for file in Path(f"/proc/{process}/task").glob("*/children"):
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -156,20 +157,20 @@ def evaluate_spec(
     """Evaluate what a spec asks for; a bad one is refused before anything heavy is imported."""
     check_level(keep)
     plan = resolve(spec, catalog, objects)
+    with workers.started() if workers else nullcontext() as started:
+        from ..run.evaluation import carry_out
+        from ..run.workers.shared_run import run_workers_for
+        from ..store.runs import Runs
 
-    from ..run.evaluation import carry_out
-    from ..run.workers.shared_run import run_workers_for
-    from ..store.runs import Runs
-
-    shown = progress or Progress()
-    with run_workers_for(workers, spec, data_dir=data_dir, without=catalog.without) as run_workers:
-        return carry_out(
-            plan,
-            runs=Runs(Path(out)) if out else None,
-            source=find_source(catalog, data_dir, shown),
-            fresh=fresh,
-            keep=keep,
-            progress=shown,
-            run_workers=run_workers,
-            catalog=catalog,
-        )
+        shown = progress or Progress()
+        with run_workers_for(started, spec, data_dir=data_dir, without=catalog.without) as run_workers:
+            return carry_out(
+                plan,
+                runs=Runs(Path(out)) if out else None,
+                source=find_source(catalog, data_dir, shown),
+                fresh=fresh,
+                keep=keep,
+                progress=shown,
+                run_workers=run_workers,
+                catalog=catalog,
+            )

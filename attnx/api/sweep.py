@@ -129,22 +129,23 @@ def sweep_plan(
     """Run a sweep that is planned, and store its report: `SweepReport.folder` is where."""
     check_level(keep)
 
-    from ..disk import check_writable
-    from ..run.workers.sweep import carry_out_sweep
-    from ..store.home import home
-    from ..store.sweeps import write_sweep
+    with workers.started() as started:
+        from ..disk import check_writable
+        from ..run.workers.sweep import carry_out_sweep
+        from ..store.home import home
+        from ..store.sweeps import write_sweep
 
-    root = Path(out) if out else home() / "sweeps"
-    check_writable(root, "--out")
-    report = carry_out_sweep(
-        plan,
-        catalog,
-        workers,
-        data_dir=Path(data_dir) if data_dir else None,
-        keep=keep,
-        fresh=fresh,
-        progress=progress,
-    )
+        root = Path(out) if out else home() / "sweeps"
+        check_writable(root, "--out")
+        report = carry_out_sweep(
+            plan,
+            catalog,
+            started,
+            data_dir=Path(data_dir) if data_dir else None,
+            keep=keep,
+            fresh=fresh,
+            progress=progress,
+        )
     try:
         return report.stored_in(write_sweep(report, plan.cells, root))
     except Exception as error:  # the runs of the cells are stored, and the report is not lost

@@ -75,7 +75,7 @@ def compute_report(
     Importances that are kept from earlier runs are read if `reuse`.
     """
     if run_workers:
-        run_workers.start()
+        run_workers.start(plan)
     device = choose_device(plan.spec.device)
     import_components(plan.parts)
     clock = _Clock()

@@ -21,6 +21,7 @@ from attnx.plugin import ExplainedOutput, GradientPoints, Trace
 
 from .encoders import Bidirectional
 from .lstm_cells import Cells
+from .lstm_steps import Steps
 
 ROWS = 200  # texts read together: enough to keep the processor busy, few enough for its cache
 COLUMNS = 2**13  # of all of these: fewer long texts, so that memory stays small
@@ -73,47 +74,12 @@ class _Explained:
             return torch.autograd.grad(weighted.sum(), hidden)[0]
 
 
-@dataclass(frozen=True, slots=True)
-class _Steps:
-    """Which rows [R] each step reads: the first ones, those of texts that have a column left.
-
-    P counts what is read, step after step and row after row.
-    """
-
-    rows: int  # R
-    columns: int  # n
-    counts: tuple[int, ...]  # [n] the rows of each step
-    column: Tensor  # [D, P] the column that is read, counted through [R, n]
-
-    @classmethod
-    def of(cls, lengths: Tensor, n: int) -> _Steps:
-        """Those of rows of these lengths [R], the longest first, at most n."""
-        step = torch.arange(n, device=lengths.device)
-        left = step[:, None] < lengths  # [n, R]
-        at, row = left.nonzero(as_tuple=True)  # [P] each
-        column = row * n + torch.stack([at, lengths[row] - 1 - at])
-        return cls(len(lengths), n, tuple(left.sum(1).tolist()), column)
-
-    @property
-    def place(self) -> Tensor:
-        """[D·P] what is read, counted through [R, n, D]."""
-        return (2 * self.column + torch.arange(2, device=self.column.device)[:, None]).flatten()
-
-    def split(self, values: Tensor) -> tuple[Tensor, ...]:
-        """By step: [D, r, ...] of values [D, P, ...]."""
-        return values.split(self.counts, 1)
-
-    def read(self, vectors: Tensor) -> Tensor:
-        """[D, P, ...] what each direction reads of vectors [R, n, ...]."""
-        return vectors.flatten(0, 1)[self.column]
-
-
 def _sums(
     cells: Cells, work: _Work, x: Tensor, lengths: Tensor, points: GradientPoints, explained: _Explained
 ) -> tuple[Tensor, Tensor]:
     """Do the same for texts x [B, n, E] of similar lengths [B], the longest first."""
     texts, n, _ = x.shape
-    steps = _Steps.of(lengths, n)
+    steps = Steps.of(lengths, n)
     entering = _products(cells, steps.read(x)).add_(cells.bias)  # [D, P, 4H]
     away = None  # [D, P, 4H]
     if points.away.any():  # noise alone has no line
@@ -121,7 +87,7 @@ def _sums(
     totals = torch.zeros_like(entering)  # Σ_k δ_k of weighted outputs
     along = torch.zeros_like(entering[..., 0])
     parts = _parts(points.count, texts, n)
-    of_points = {k: _Steps.of(lengths.repeat_interleave(k), n) for k in {len(numbers) for numbers in parts}}
+    of_points = {k: Steps.of(lengths.repeat_interleave(k), n) for k in {len(numbers) for numbers in parts}}
     entering_at, totals_at, along_at = (steps.split(values) for values in (entering, totals, along))
     away_at = () if away is None else steps.split(away)
     for numbers in parts:
@@ -177,7 +143,7 @@ class _Noise:
     def of(cls, cells: Cells, noise: Tensor, lengths: Tensor) -> _Noise:
         """Of noise [K/2, B, n, E] of texts of these lengths [B]."""
         pairs, texts, n, _ = noise.shape
-        steps = _Steps.of(lengths.repeat_interleave(pairs), n)  # of rows [B·K/2]
+        steps = Steps.of(lengths.repeat_interleave(pairs), n)  # of rows [B·K/2]
         drawn = torch.arange(pairs * texts * n, device=noise.device).view(pairs, texts, n)
         places = steps.read(drawn.transpose(0, 1).flatten(0, 1))  # [D, P] in the order of drawing
         rows, counts = noise.flatten(0, 2), [count // pairs for count in steps.counts]
@@ -223,16 +189,17 @@ class _Work:
     c: Tensor  # [D, P, H] 2c after each step
     h: Tensor  # [D, P, H] h/2 likewise
     s: Tensor  # [D, P, H]
-    steps: _Steps = _Steps(0, 0, (), torch.empty(2, 0))
+    steps: Steps
 
     @classmethod
     def room_for(cls, cells: Cells, sizes: Sequence[tuple[int, int]]) -> _Work:
         """For at most so many columns and rows."""
         none = cells.recurrent.new_empty(0)
         most = max([7 * columns * 2 * rows for columns, rows in sizes], default=0)
-        return cls(cells.recurrent, cells.recurrent.new_empty(most * cells.size), none, none, none, none)
+        room = cells.recurrent.new_empty(most * cells.size)
+        return cls(cells.recurrent, room, none, none, none, none, Steps(0, 0, (), none))
 
-    def begin(self, steps: _Steps) -> None:
+    def begin(self, steps: Steps) -> None:
         """Lay out the memory for these steps; what enters the gates is not set."""
         self.steps = steps
         ways, size, _ = self.recurrent.shape

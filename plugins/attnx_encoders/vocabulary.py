@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, repeat
 
 import numpy as np
 import torch
@@ -52,7 +52,7 @@ class Vocabulary:
 
     def numbers(self, words: Iterable[str]) -> list[int]:
         """Return the number of each word, that of the unknown word if it is not in the vocabulary."""
-        return [self.number.get(word, UNKNOWN) for word in words]
+        return list(map(self.number.get, words, repeat(UNKNOWN)))
 
     def rows(self, texts: Sequence[Sequence[str]], boundaries: bool) -> tuple[Tensor, Tensor]:
         """Texts as numbers [B, L], padded at the end, and their lengths [B], boundaries included."""

@@ -1,17 +1,23 @@
 """Workers that die, jobs that fail, jobs that follow from others, and the choice of an executor."""
 
+import multiprocessing
 import os
+import signal
+import subprocess
+import sys
 import time
-from concurrent.futures import Executor
-from contextlib import ExitStack, nullcontext
+from concurrent.futures import Executor, Future
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 from attnx.errors import UsageError
-from attnx.run.workers.executors import OpenWorkers, Workers, choose_run_workers, choose_workers, run_jobs
+from attnx.run.workers import processes
+from attnx.run.workers.executors import Workers, choose_run_workers, choose_workers, run_jobs
 
 ONE = Workers("local", 1)
+FORKED = "ForkProcess" if processes.FORKS else "SpawnProcess"
 
 
 def work(job):
@@ -69,8 +75,7 @@ def test_a_job_that_always_ends_its_worker_is_given_up():
 
 
 def test_workers_stay_from_one_piece_of_work_to_the_next_and_are_replaced_when_they_have_died(tmp_path):
-    with ExitStack() as stack:
-        workers = OpenWorkers(ONE, stack)
+    with ONE.started() as workers:
 
         def process(*jobs):
             done = list(run_jobs(workers, work, jobs, lambda done: ()))
@@ -82,23 +87,26 @@ def test_workers_stay_from_one_piece_of_work_to_the_next_and_are_replaced_when_t
         assert process(("die once", str(tmp_path / "mark")), ("process", 0)) != first
 
 
-@pytest.mark.parametrize(("kind", "started"), [("local", 2), ("in-process", 0)])
+@pytest.mark.parametrize(("kind", "started"), [("local", 1), ("in-process", 0)])
 def test_worker_processes_are_started_once_before_there_is_work(monkeypatch, kind, started):
-    asked = []
+    opened = []
 
     class Recording(Executor):
         def submit(self, work, /, *args, **kwargs):
-            asked.append(work)
+            done = Future()
+            done.set_result(work(*args, **kwargs))
+            return done
 
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
-    monkeypatch.setattr(Workers, "open", lambda _: nullcontext(Recording()))
-    with ExitStack() as stack:
-        workers = OpenWorkers(Workers(kind, 0 if kind == "in-process" else 8), stack)
-        workers.start(int)
-        if started:
-            assert workers._executor is not None
-            workers.start(int)
-    assert asked == [int] * started
+    def open_(workers):
+        opened.append(workers)
+        return nullcontext(Recording())
+
+    monkeypatch.setattr(Workers, "open", open_)
+    with Workers(kind).started() as workers:
+        assert len(opened) == started
+        for _ in range(2):
+            with workers.open():
+                assert len(opened) == 1
 
 
 def test_in_this_process_jobs_are_done_one_after_the_other_and_threads_are_as_before_afterwards():
@@ -157,3 +165,87 @@ def test_workers_of_this_machine_compute_on_as_many_cores_as_it_has_at_most(monk
     assert [Workers("local", count).computing for count in (1, 2, 8, 0)] == [1, 2, 2, 2]
     assert Workers("dask", 8, scheduler="tls://elsewhere:8786").computing == 8
     assert Workers("in-process").computing == 1
+
+
+def where(job):
+    """What a worker knows of the place where it works, and how it was started."""
+    import torch
+
+    started = type(multiprocessing.current_process()).__name__
+    return os.getcwd(), os.environ.get("ATTNX_TOLD"), torch.get_num_threads(), started
+
+
+def found_by_workers():
+    with Workers("local", 2).started() as workers:
+        return {done.result for done in run_jobs(workers, where, range(4), lambda done: ())}
+
+
+def test_workers_know_the_folder_and_settings_that_their_driver_has_when_they_start(tmp_path, monkeypatch):
+    for told in ("first", "then"):
+        place = tmp_path / told
+        place.mkdir()
+        monkeypatch.chdir(place)
+        monkeypatch.setenv("ATTNX_TOLD", told)
+        assert found_by_workers() == {(str(place), told, 1, FORKED)}
+
+
+COMPUTING = """
+import torch
+from test_executors import found_by_workers
+
+twice = (torch.ones(500, 500, requires_grad=True) @ torch.ones(500, 500)).sum()
+twice.backward()
+if __name__ == "__main__":
+    print(found_by_workers())
+"""
+
+
+def test_a_process_that_may_have_computed_is_not_forked(tmp_path, monkeypatch):
+    script = tmp_path / "computing.py"
+    script.write_text(COMPUTING)
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
+    ended = subprocess.run([sys.executable, script], cwd=tmp_path, capture_output=True, text=True)
+    assert ended.stdout == f"{{('{tmp_path}', None, 1, 'SpawnProcess')}}\n", ended.stderr
+
+
+def end(job):
+    """End the process that this one was forked from, the first time."""
+    if not _touched(Path(job)):
+        os.kill(os.getppid(), signal.SIGKILL)
+        time.sleep(600)
+    return os.getpid()
+
+
+def test_workers_end_with_the_process_that_they_were_forked_from_and_are_replaced(tmp_path):
+    (done,) = run_jobs(Workers("local", 2), end, [str(tmp_path / "mark")], lambda done: ())
+    assert done.error is None
+
+
+def test_workers_that_were_never_asked_anything_are_not_waited_for():
+    began = time.monotonic()
+    executor = processes.WorkerProcesses(2)
+    executor.shutdown()
+    assert time.monotonic() - began < 60
+    assert not executor._parent.is_alive()
+
+
+class Stubborn(Exception):
+    def __reduce__(self):
+        raise TypeError("cannot be pickled")
+
+
+def fail(kind):
+    if kind == "stubborn":
+        raise Stubborn("why")
+    if kind == "lambda":
+        return lambda: None
+    sys.exit(3)
+
+
+def test_errors_of_workers_reach_the_driver_with_the_place_where_they_happened():
+    done = run_jobs(ONE, fail, ["stubborn", "lambda", "exit"], lambda done: ())
+    errors = {one.job: one.error for one in done}
+    assert str(errors["stubborn"]) == "Stubborn: why"
+    assert "pickle" in str(errors["lambda"])
+    assert isinstance(errors["exit"], SystemExit)
+    assert "sys.exit(3)" in "".join(errors["exit"].__notes__)

@@ -34,12 +34,16 @@ COMMAND = [
 
 
 def workers_of(driver):
-    """The pids of the workers that a driver has."""
+    """The pids of a driver's workers, which another process of its own has forked."""
+    return [worker for parent in children_of(driver) for worker in children_of(parent)]
+
+
+def children_of(process):
+    """The pids of a process's children."""
     found = []
     for place in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError, IndexError):  # it has ended
-            parent = int((place / "stat").read_text().rpartition(")")[2].split()[1])
-            if parent == driver and b"spawn_main" in (place / "cmdline").read_bytes():
+            if int((place / "stat").read_text().rpartition(")")[2].split()[1]) == process:
                 found.append(int(place.name))
     return found
 

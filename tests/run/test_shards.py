@@ -1,6 +1,7 @@
 """One run shared among workers: the same report, byte for byte, however its test split is cut."""
 
 import json
+from contextlib import ExitStack
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ from attnx.run.measuring.attribution import Named
 from attnx.run.measuring.measurement import measure
 from attnx.run.measuring.partial_results import PartialResults
 from attnx.run.measuring.splits import Split, batches
-from attnx.run.workers.executors import Workers
+from attnx.run.workers.executors import OpenWorkers, Workers
 from attnx.run.workers.jobs import run_job
 from attnx.run.workers.shards import cut
 from attnx.run.workers.shared_run import run_workers_for
@@ -84,8 +85,8 @@ def evaluated(tmp_path, monkeypatch, shards, spec=SPEC, executor=None, where=Non
     catalog = Catalog.installed()
     executor = executor or Here()
     monkeypatch.setattr("attnx.run.workers.shared_run.run_jobs", executor)
-    monkeypatch.setattr("attnx.run.workers.executors.OpenWorkers.start", start)
-    workers = Workers("local", 1) if shards else None
+    monkeypatch.setattr("attnx.run.workers.shared_run.RunWorkers.start", start)
+    workers = OpenWorkers(Workers("local", 1), ExitStack()) if shards else None
     with run_workers_for(workers, spec, shards=shards or None) as run_workers:
         found = carry_out(
             resolve(spec, catalog),
@@ -118,7 +119,7 @@ def test_any_number_of_shards_gives_the_same_report_byte_for_byte(tmp_path, monk
         assert not (home() / "shards").exists() or not list((home() / "shards").iterdir())
 
 
-def test_workers_start_while_the_data_is_loaded(tmp_path, monkeypatch):
+def test_workers_get_ready_before_the_data_is_loaded(tmp_path, monkeypatch):
     order, load = [], data_cache.load
     monkeypatch.setattr(data_cache, "load", lambda *asked: order.append("data") or load(*asked))
     evaluated(tmp_path, monkeypatch, 2, start=lambda *_: order.append("workers"))
@@ -203,12 +204,13 @@ def test_cells_of_a_sweep_that_are_fewer_than_its_workers_are_measured_by_all_of
     monkeypatch.setenv("ATTNX_HOME", str(tmp_path / "swept"))
     executor = Here()
     monkeypatch.setattr("attnx.run.workers.shared_run.run_jobs", executor)
-    monkeypatch.setattr("attnx.run.workers.executors.OpenWorkers.start", lambda *_: None)
+    monkeypatch.setattr("attnx.run.workers.shared_run.RunWorkers.start", lambda *_: None)
     monkeypatch.setattr("attnx.run.workers.sweep.run_jobs", executor)
     failing = SPEC.model_copy(update={"training": {"epochs": 1, "learning_rate": 1e30}})
     catalog = Catalog.installed()
     cells = [Cell(spec, resolve(spec, catalog)) for spec in (SPEC, failing)]
-    found = carry_out_cells(cells, catalog, Workers("local", 3), progress=QUIET)
+    workers = OpenWorkers(Workers("local", 3), ExitStack())
+    found = carry_out_cells(cells, catalog, workers, progress=QUIET)
     assert found.runs == {0: json.loads(alone[0])["fingerprint"]}
     assert {row.run for row in found.rows[0]} == {found.runs[0]}
     assert content(Runs().folder(found.runs[0]))[0] == alone[0]

@@ -41,7 +41,8 @@ def own_home(tmp_path, monkeypatch):
 def sweep(asked=None, workers=Workers("in-process")):  # noqa: B008 - it is frozen
     catalog = Catalog.installed()
     plan = plan_sweep(read_grid(asked or GRID, None), catalog)
-    return carry_out_sweep(plan, catalog, workers, progress=Progress("off"))
+    with workers.started() as started:
+        return carry_out_sweep(plan, catalog, started, progress=Progress("off"))
 
 
 def without_timings(report):

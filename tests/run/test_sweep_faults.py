@@ -31,7 +31,8 @@ SMALL = {
 def sweep(grid=SMALL):
     catalog = Catalog.installed()
     plan = plan_sweep(read_grid(grid, None), catalog)
-    return carry_out_sweep(plan, catalog, Workers("in-process"), progress=Progress("off"))
+    with Workers("in-process").started() as workers:
+        return carry_out_sweep(plan, catalog, workers, progress=Progress("off"))
 
 
 def reports(swept):

@@ -10,6 +10,7 @@ import attnx
 from attnx.host.catalog import Catalog
 from attnx.progress import Progress
 from attnx.request.grid import plan_sweep, read_grid
+from attnx.run.data_cache import load_data_of
 from attnx.run.workers.executors import Workers
 from attnx.run.workers.jobs import Job, WorkerSetup
 from attnx.run.workers.sweep_estimate import CellCost, Estimate, estimate
@@ -129,6 +130,18 @@ def test_a_trial_of_each_pair_counts_for_all_epochs_and_leaves_nothing(home):
     assert re.fullmatch(
         r"estimate: about \d+ s on 2 workers \(from a short trial of 1 pair of task and model\)", sentence
     )
+
+
+def test_trials_of_several_cells_load_their_data_once(monkeypatch):
+    loaded = []
+
+    def load(plan, source):
+        loaded.append(plan.task.label)
+        return load_data_of(plan, source)
+
+    monkeypatch.setattr("attnx.run.data_cache.load_data_of", load)
+    assert estimated(training=["epochs=10", "epochs=40"]).tried == 1
+    assert len(loaded) == 1
 
 
 def test_seeds_whose_weights_are_stored_cost_no_training(home):

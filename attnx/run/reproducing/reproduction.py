@@ -97,9 +97,10 @@ def _sweep(
     """Evaluate every cell by a sweep; rows that ask for the same share a cell."""
     distinct = {cell.plan.spec.canonical(): cell for cell in cells.values()}
     numbers = {spec: number for number, spec in enumerate(distinct)}
-    results = carry_out_cells(
-        list(distinct.values()), catalog, workers, data_dir=source.directory, progress=progress
-    )
+    with workers.started() as started:
+        results = carry_out_cells(
+            list(distinct.values()), catalog, started, data_dir=source.directory, progress=progress
+        )
     found: dict[RowCell, tuple[CellResult, ...]] = {}
     failed: dict[RowCell, str] = {}
     for row_cell, cell in cells.items():

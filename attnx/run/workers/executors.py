@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import signal
 import sys
-import threading
 import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
-from contextlib import ExitStack, contextmanager, suppress
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar, get_args
 
 from ...errors import AttnxWarning, UsageError, did_you_mean
 from .dask_cluster import NOBODY, Trust, check_trust, dask_executor
 from .main_guard import main_is_unguarded
+from .processes import WorkerProcesses
 
 ExecutorName = Literal["in-process", "local", "dask"]
 EXECUTORS: tuple[ExecutorName, ...] = get_args(ExecutorName)
@@ -76,31 +74,40 @@ class Workers:
         with opened as executor:
             yield executor
 
+    @contextmanager
+    def started(self) -> Iterator[OpenWorkers]:
+        """Workers that stay; processes of this machine start before there is work for them."""
+        with ExitStack() as stack:
+            workers = OpenWorkers(self, stack)
+            if self.kind == "local":
+                workers.start()
+            yield workers
+
 
 class OpenWorkers:
     """Workers that stay from one piece of work to the next, and are replaced if they have died."""
 
     def __init__(self, workers: Workers, stack: ExitStack) -> None:
-        self.workers, self._stack = workers, stack  # workers end when the stack is closed
+        self.workers, self._stack = workers, stack.enter_context(ExitStack())
         self.at_once = workers.at_once
         self._executor: Executor | None = None
 
-    def start(self, first: Callable[[], Any]) -> None:
-        """Start the worker processes of this machine before there is work for them; each calls `first`."""
-        if self._executor is None and self.workers.kind == "local":
-            with self.open() as executor, suppress(BrokenExecutor):  # dead workers are replaced later
-                for _ in range(self.workers.computing):
-                    executor.submit(first)
+    def start(self) -> Executor:
+        """The executor that is open, or a new one."""
+        if self._executor is None or _dead(self._executor):
+            self._stack.close()  # those workers that live, and wait for jobs
+            self._executor = self._stack.enter_context(self.workers.open())
+        return self._executor
 
     @contextmanager
     def open(self) -> Iterator[Executor]:
-        """The executor that is open, or a new one."""
-        if self._executor is None or _dead(self._executor):
-            self._executor = self._stack.enter_context(self.workers.open())
-        yield self._executor
+        """The executor, which stays open."""
+        yield self.start()
 
 
 def _dead(executor: Executor) -> bool:
+    if isinstance(executor, WorkerProcesses):
+        return executor.died
     try:
         executor.submit(int).result()
     except BrokenExecutor:
@@ -244,30 +251,14 @@ def _in_process() -> Iterator[Executor]:
 @contextmanager
 def _local(count: int) -> Iterator[Executor]:
     """One-thread processes: two of them do more than two threads of one."""
-    context = multiprocessing.get_context("spawn")  # a fork would inherit torch's threads and locks
-    executor = ProcessPoolExecutor(count, mp_context=context, initializer=_begin_worker)
+    executor = WorkerProcesses(count)
     try:
         yield executor
     except BaseException:
-        for process in list((executor._processes or {}).values()):  # no public method ends running jobs
-            process.terminate()
+        executor.kill()
         raise
     finally:
-        executor.shutdown(wait=True, cancel_futures=True)
-
-
-def _begin_worker() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver, which ends its workers
-    threading.Thread(target=_end_with_driver, daemon=True).start()
-    compute_with_one_thread()
-
-
-def _end_with_driver() -> None:
-    """End this worker if its driver was killed: it would wait for jobs for ever."""
-    driver = multiprocessing.parent_process()
-    assert driver is not None, "a worker process has a parent"
-    driver.join()
-    os._exit(1)
+        executor.shutdown(cancel_futures=True)
 
 
 def compute_with_one_thread() -> None:

@@ -43,6 +43,7 @@ from .shards import Shard, measure_shard
 
 # Where a sent file may be stored: below one folder of weights or of a run, and not hidden.
 SENT = re.compile(r"(weights|runs)/[A-Za-z0-9_][A-Za-z0-9_.-]*/[A-Za-z0-9_][A-Za-z0-9_.-]*")
+KEPT = 2  # datasets that a worker keeps from job to job
 Files = tuple[tuple[str, bytes], ...]  # paths below ATTNX_HOME, and their content
 
 
@@ -110,13 +111,15 @@ class JobOutput:
     warnings: tuple[str, ...] = ()  # for the driver to show
 
 
-def get_ready() -> None:
-    """Nothing is left to do: a worker that is asked for this has imported what jobs need."""
+def get_ready(spec: str, software: str, setup: WorkerSetup) -> None:
+    """Find what a spec names, so that the first job need not."""
+    with at_home(setup):
+        prepared(spec, software, setup)
 
 
 def run_job(job: Job) -> JobOutput:
     """Train or measure, as a worker does."""
-    data_cache.most = 2
+    data_cache.most = KEPT
     with one_thread(), standard_state(), at_home(job.setup), warnings.catch_warnings(record=True) as caught:
         write_sent(tuple(file for file in job.files if not (home() / file[0]).is_file()))
         before = set() if job.setup.shared else set(_files(home()))

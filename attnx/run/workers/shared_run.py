@@ -9,7 +9,7 @@ import time
 import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import BrokenExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -27,7 +27,7 @@ from ..measuring.partial_results import PartialResults
 from ..measuring.score_keeper import ScoreKeeper
 from ..measuring.splits import Split
 from ..training.models import TrainedModels
-from .executors import FinishedJob, OpenWorkers, Workers, one_thread, run_jobs
+from .executors import FinishedJob, OpenWorkers, one_thread, run_jobs
 from .jobs import Files, Job, WorkerSetup, get_ready, receive, run_job, worker_setup
 from .shards import Shard, cut, merge
 
@@ -44,9 +44,12 @@ class RunWorkers:
     asked: RunSpec
     shards: int | None = None  # of a split; None: by its size
 
-    def start(self) -> None:
-        """Let the workers start while this process loads data: a second or two each."""
-        self.workers.start(get_ready)
+    def start(self, plan: Plan) -> None:
+        """Let the workers of this machine find what the plan names while this process loads data."""
+        if self.workers.workers.kind == "local":
+            with self.workers.open() as executor, suppress(BrokenExecutor):  # dead workers are replaced later
+                for _ in range(self.workers.workers.computing):
+                    executor.submit(get_ready, self.asked.model_dump_json(), software_name(plan), self.setup)
 
     def train(self, plan: Plan, models: TrainedModels) -> None:
         """Have the seeds trained whose weights are not stored yet."""
@@ -132,7 +135,7 @@ class RunWorkers:
 
 @contextmanager
 def run_workers_for(
-    workers: Workers | None,
+    workers: OpenWorkers | None,
     asked: RunSpec,
     *,
     data_dir: str | Path | None = None,
@@ -145,13 +148,13 @@ def run_workers_for(
     """
     if workers is None:
         yield None
-    elif workers.kind == "in-process":
+    elif workers.workers.kind == "in-process":
         with one_thread():
             yield None
     else:
         setup_ = worker_setup(data_dir, without, keep="none")  # the results of a shard are sent back whole
-        with one_thread(), setup_ as setup, ExitStack() as stack:
-            yield RunWorkers(OpenWorkers(workers, stack), setup, asked, shards)
+        with one_thread(), setup_ as setup:
+            yield RunWorkers(workers, setup, asked, shards)
 
 
 class StoredShards:

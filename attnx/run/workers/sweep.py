@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from ...store.identity import run_name, software_name
 from ...store.runs import Runs
 from ..device import choose_device
 from ..evaluation import carry_out
-from .executors import FinishedJob, OpenWorkers, Workers, one_thread, run_jobs
+from .executors import FinishedJob, OpenWorkers, one_thread, run_jobs
 from .jobs import Files, Job, JobOutput, WorkerSetup, receive, run_job, source_of, worker_setup
 from .shared_run import RunWorkers
 from .sweep_estimate import Estimate, estimate
@@ -29,7 +28,7 @@ from .sweep_progress import SweepProgress
 def carry_out_sweep(
     plan: SweepPlan,
     catalog: Catalog,
-    workers: Workers,
+    workers: OpenWorkers,
     *,
     data_dir: Path | None = None,
     keep: Keep = "values",
@@ -50,7 +49,7 @@ def carry_out_sweep(
             for cell in sorted(results.failed)
         ),
         seconds=round(time.perf_counter() - started, 3),
-        workers=workers.count,
+        workers=workers.workers.count,
     ).with_runs(Runs().find, Runs().root)
 
 
@@ -66,7 +65,7 @@ class CellResults:
 def carry_out_cells(
     cells: Sequence[Cell],
     catalog: Catalog,
-    workers: Workers,
+    workers: OpenWorkers,
     *,
     data_dir: Path | None = None,
     keep: Keep = "values",
@@ -86,11 +85,11 @@ def carry_out_cells(
         rows[number] = rows_of(report, cells[number].choices)
         runs[number] = report.fingerprint
 
-    with worker_setup(data_dir, catalog.without, keep, fresh) as setup, ExitStack() as stack:
+    with worker_setup(data_dir, catalog.without, keep, fresh) as setup:
         for number, stored in _stored(cells, catalog, setup).items():
             add(number, stored)
         missing = [number for number in range(len(cells)) if number not in runs]
-        jobs = _CellJobs(cells, missing, setup, catalog, OpenWorkers(workers, stack))
+        jobs = _CellJobs(cells, missing, setup, catalog, workers)
         with _progress(jobs, shown) as state:
             for finished in jobs.finished():
                 number, reason = finished.job.cell, in_one_line(finished.error) if finished.error else ""

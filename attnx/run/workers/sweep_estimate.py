@@ -21,7 +21,7 @@ from ..device import choose_device
 from ..training.loop import train
 from ..training.models import TrainedModels, seeded
 from .executors import one_thread
-from .jobs import Job, at_home, prepared
+from .jobs import KEPT, Job, at_home, prepared
 
 T = TypeVar("T")
 BATCHES, TESTED = 4, 16  # training batches and test examples of a trial
@@ -115,6 +115,7 @@ def _has_result(future: Future[float]) -> bool:
 
 def trained_share(job: Job) -> float:
     """The share of a cell's seeds whose weights are stored where a worker looks for them."""
+    data_cache.most = KEPT
     with one_thread(), at_home(job.setup):
         plan, source, _ = prepared(job.spec, job.software, job.setup)
         weights = Weights()
@@ -135,6 +136,7 @@ class Trial:
 
 def try_job(job: Job) -> Trial:
     """Train on a few batches and measure a few examples, as a worker does."""
+    data_cache.most = KEPT
     with one_thread(), at_home(job.setup):
         plan, source, _ = prepared(job.spec, job.software, job.setup)
         data = data_cache.load(plan, source)
