@@ -3,7 +3,7 @@
 The page says where: everything between `<!-- measured: NAMES -->` and `<!-- end -->` is replaced, as the
 rows of these benchmarks, or of all others for `*`; for `conditions`, as the machine and the date; for
 `below target`, as a sentence that names the rows that miss their target; for `profiles`, as a table. For
-`growth` and `avx2`, the numbers are those of two other files, which are measured by themselves.
+`growth`, `avx2` and `slower`, the numbers are those of other files, which are measured by themselves.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from . import growth
-from .measured import AVX2, FILE, HEAD, Measured, line
+from .measured import FILE, HEAD, OTHERS, Measured, line
 from .timing import Row
 
 PAGE = Path(__file__).parents[1] / "docs" / "performance.md"
@@ -41,8 +41,8 @@ def _text(what: list[str], found: Measured, named: set[str]) -> str:
             f"{found.load:.1f} programs wanted a core."
             + (f" All rows took {minutes:.1f} minutes." if minutes else "")
         )
-    if what == ["avx2"]:
-        other = Measured.read(AVX2)
+    if what[0] in OTHERS:
+        other = Measured.read(OTHERS[what[0]])
         return "\n".join([f"Measured on {other.conditions}.", "", *_table(other.all_rows)])
     if what == ["growth"]:
         lines = [
