@@ -80,6 +80,5 @@ def _nudge(model: Model, seed: int) -> None:
 
 
 def _trained(lab: Lab, model: Model, seed: int, name: str, objective: Away) -> Model:
-    # The last weights: the best on dev would be those nearest to the base.
     name = f"{name}, {objective.divergence:g} for {objective.distance}"
-    return lab.train(model, seed, name, objective=objective, keep="last", depends_on=(objective.base,))
+    return lab.train(model, seed, name, objective=objective, depends_on=(objective.base,))

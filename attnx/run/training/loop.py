@@ -49,9 +49,10 @@ def train(
 ) -> TrainingRecord:
     """Train a model in place and leave it with the weights that were best on dev, or the last ones.
 
-    Best is the highest dev accuracy and, among equals, the lowest dev loss. With deception, which accuracy
-    does not show, it is the lowest dev loss including the penalty. Frozen parameters stay as they are.
-    Without an objective the loss is `loss`. With a checkpoint, training that was interrupted continues.
+    Best is the highest dev accuracy and, among equals, the lowest dev loss. With deception or an objective,
+    which accuracy does not show, it is the lowest dev loss: with the penalty, or that of the objective.
+    Without an objective the loss is `loss`. Frozen parameters stay as they are. With a checkpoint, training
+    that was interrupted continues.
     """
     if not data.train and not training.epochs:
         model.eval()
@@ -72,7 +73,7 @@ def train(
     state = TrainingState(model, optimizer, precision.scaler, generator, device)
     history = checkpoint.resume(state, [named.label for named in followed]) if checkpoint else None
     if history is None:
-        untrained = _assess(model, dev, 0, None, training, followed, seed, known_dev)
+        untrained = _assess(model, dev, 0, None, training, followed, seed, known_dev, objective)
         history = TrainingHistory([untrained], untrained, _copy(model))
     done = len(history.course) - 1
 
@@ -80,6 +81,10 @@ def train(
         if objective is not None:
             return objective(model, batch)
         return loss(model, batch, training.entropy, class_weights, training.deception, known)
+
+    def merit(epoch: Epoch) -> tuple[float, ...]:  # higher is better
+        by_loss = objective is not None or training.deception
+        return (-epoch.dev_loss,) if by_loss else (epoch.dev_accuracy, -epoch.dev_loss)
 
     note = f"; resumed after epoch {done}" if done else ""
     estimate = TrainingEstimate(progress, label, (training.epochs - done) * len(split))
@@ -99,9 +104,8 @@ def train(
                 losses.append(value.detach())
                 step(len(batch), f"epoch {epoch} of {training.epochs}{note}")
                 estimate.add(len(batch))
-            now = _assess(
-                model, dev, epoch, float(torch.stack(losses).mean()), training, followed, seed, known_dev
-            )
+            train_loss = float(torch.stack(losses).mean())
+            now = _assess(model, dev, epoch, train_loss, training, followed, seed, known_dev, objective)
             if not math.isfinite(now.loss or 0.0):
                 if checkpoint:
                     checkpoint.remove()
@@ -113,7 +117,7 @@ def train(
                     "Lower the learning rate (--train learning_rate=...), or clip gradients (--train clip=1)."
                 )
             history.course.append(now)
-            if keep == "last" or _merit(now, training) > _merit(history.best, training):
+            if keep == "last" or merit(now) > merit(history.best):
                 history.best, history.best_state = now, _copy(model)
             note = f"; loss {now.loss:.3f}, dev accuracy {now.dev_accuracy:.3f}"
             step(0, f"epoch {epoch} of {training.epochs}{note}")
@@ -124,11 +128,6 @@ def train(
     load_learned(model, history.best_state)
     model.eval()
     return TrainingRecord(course=tuple(history.course), best_epoch=history.best.epoch)
-
-
-def _merit(epoch: Epoch, training: Training) -> tuple[float, ...]:
-    """The key by which epochs are compared; higher is better."""
-    return (-epoch.dev_loss,) if training.deception else (epoch.dev_accuracy, -epoch.dev_loss)
 
 
 def loss(
@@ -206,8 +205,9 @@ def _assess(
     followed: Sequence[Named],
     seed: int,
     known: FrozenStates | None = None,
+    objective: Objective | None = None,
 ) -> Epoch:
-    """Loss, with the penalty of deception, accuracy and followed metrics on dev."""
+    """Loss, that of the objective or with the penalty of deception, accuracy and followed metrics on dev."""
     total_loss, correct, count = 0.0, 0.0, sum(len(batch) for batch in dev)
     values: dict[str, list[Tensor]] = {named.label: [] for named in followed}
     with evaluating(model):
@@ -220,6 +220,10 @@ def _assess(
             correct += float((trace.predicted == batch.labels).sum())
             for named in followed:
                 values[named.label].append(answer_of(named, attention_evidence(model, trace, seed))[0])
+        if objective is not None:
+            with torch.random.fork_rng():
+                torch.manual_seed(seed)  # what an objective draws is the same after every epoch
+                total_loss = sum(float(objective(model, batch)) * len(batch) for batch in dev)
     means = {
         named.label: dict(
             zip(
