@@ -44,8 +44,9 @@ def page(stored: Stored, known_lessons: str | None = LESSONS.read_text(encoding=
 
 LEGEND_OF_CLAIMS = (
     "Effect: the difference that the claim says is above 0, with its 95 % interval; of several differences "
-    "the one nearest to refuting the claim, and in brackets how many hold. Published: the same difference of "
-    "the printed values. The command runs a whole table; its section has the commands that were given.\n"
+    "the one that decides the claim, or is nearest to refuting it, and in brackets how many hold. Published: "
+    "the same difference of the printed values. The command runs a whole table; its section has the commands "
+    "that were given.\n"
 )
 
 
@@ -109,7 +110,7 @@ def _told(claim: ClaimFound | None, tested: Sequence[Reproduction]) -> Iterator[
     held = sum(one.status == "holds" for one in claim.compared)
     why = f": {claim.reason}; would decide it: {claim.next_step}" if claim.reason else ""
     yield f"**{STATUS_IN_WORDS[claim.status]}**{why}"
-    one = min(claim.compared, key=_nearest)
+    one = min(claim.compared, key=lambda one: _shown_first(claim, one))
     several = f" ({held} of {len(claim.compared)})" if len(claim.compared) > 1 else ""
     yield f"{one.what} = {format_number(one.difference)} {one.interval or ''}{several}"
     yield "" if one.published is None else format_number(one.published)
@@ -119,9 +120,11 @@ def _told(claim: ClaimFound | None, tested: Sequence[Reproduction]) -> Iterator[
     yield f"{''.join(f'{size}, ' for size in sizes)}{' or '.join(map(str, seeds))} seeds, {seconds:.0f} s"
 
 
-def _nearest(one: Compared) -> tuple[bool, float]:
-    """The order from what refutes a claim most to what supports it most."""
-    return one.status == "undertrained", one.low if one.low is not None else 0.0
+def _shown_first(claim: ClaimFound, one: Compared) -> tuple[bool, bool, float]:
+    """The order in which one comparison is chosen: of trained models, with the claim's result, the lowest."""
+    return (
+        one.status == "undertrained", one.status != claim.status, one.low if one.low is not None else 0.0
+    )  # fmt: skip
 
 
 def anchor(title: str) -> str:

@@ -72,7 +72,7 @@ def test_stored_results_decide_claims_that_the_registry_has_at_a_size_that_may()
         assert path.stat().st_size < 300_000
 
 
-def test_claims_are_counted_by_paper_and_the_weakest_comparison_is_shown(tmp_path: Path) -> None:
+def test_claims_are_counted_by_paper_and_the_comparison_that_decides_is_shown(tmp_path: Path) -> None:
     for found in (
         stored("serrano-smith-figure-5", "holds", "does not hold"),
         stored("serrano-smith-figure-3", "undertrained"),
@@ -83,7 +83,9 @@ def test_claims_are_counted_by_paper_and_the_weakest_comparison_is_shown(tmp_pat
     smith, pinter = PAPERS["serrano-smith"], PAPERS["wiegreffe-pinter"]
     assert f"| {smith} | 5 | 1 | 1 | 0 | 1 | 2 |" in made
     assert f"| {pinter} | 5 | 0 | 0 | 1 | 0 | 4 |" in made
-    assert "third − second = -0.100 [-0.300, 0.100] (1 of 2) | 0.250 | 2 seeds, 12 s |" in made
+    assert "third − second = -0.100 [-0.300, 0.100] (0 of 2) | 0.250 | 2 seeds, 12 s |" in made
+    refuted = next(line for line in made.splitlines() if "**does not hold**" in line)
+    assert "first − second = 0.500 [0.400, 0.600] (0 of 2)" in refuted  # the other one is open
     lines = {line.split(" | ")[1]: line for line in made.splitlines() if line.startswith("| ")}
     untested = "of the additive models, average has the highest correlation of attention with gradients"
     assert lines[f"imdb: {untested}"].endswith("| `attnx reproduce jain-wallace-table-2` |")
