@@ -42,7 +42,7 @@ LAYERS, SIZE, WORDS = 6, 384, 12_000
 # How many texts, of how many words, after how many words of a prompt; the target. Without a prompt at most
 # half of the positions are before the removed word: whole texts of 20 words have 1.6 x as many positions as
 # ours, those of 180 words 2.0 x, so no more is possible.
-TEXTS = ((40, 20, 0, 1.3), (4, 180, 0, 1.5), (20, 20, 40, 2.0))
+TEXTS = ((20, 20, 0, 1.3), (2, 180, 0, 1.5), (10, 20, 40, 2.0))
 SETS, SET_TEXTS, SET_LENGTH, SET_TARGET = 100, 4, 40, 1.2  # sets of words per text, texts, words, target
 LONG, LONG_TARGET = 2000, 5.0  # words of the text whose attention is read
 REPEATS = 3

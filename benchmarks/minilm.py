@@ -92,7 +92,7 @@ def pass_operations(n: int) -> float:
     return LAYERS * 2.0 * n * (4 * SIZE * SIZE + 2 * SIZE * WIDE + 2 * n * SIZE)
 
 
-def _against_loops(model: HfClassifier, stock: OneByOne, count: int = 40) -> list[Row]:
+def _against_loops(model: HfClassifier, stock: OneByOne, count: int = 20) -> list[Row]:
     """Deletions beside a loop over all of them, and beside one over texts that batches those of a text."""
     texts = random_texts(count, 15, 25)
     best = best_of(
@@ -123,7 +123,7 @@ def _deletions(model: HfClassifier, texts: Sequence[Example]) -> list[Tensor]:
     return [found[number] for number in range(len(texts))]
 
 
-def _report(model: HfClassifier, stock: OneByOne, sentences: int = 60) -> Row:
+def _report(model: HfClassifier, stock: OneByOne, sentences: int = 30) -> Row:
     texts = random_texts(sentences, 15, 25)
     best = best_of(1, {"ours": lambda: report(model, texts), "theirs": lambda: stock.report(texts, BINS)})
     ours, theirs = best["ours"].result, best["theirs"].result

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
-LONG = 25.0  # seconds of all contestants together, after which none is run again
+LONG = 12.0  # seconds of all contestants together, after which none is run again
 
 
 @dataclass(frozen=True, slots=True)
