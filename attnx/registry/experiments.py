@@ -34,7 +34,7 @@ class Column(_Section):
     at: float | None = None  # the curve of attention that the metric `measure` draws, at this point
     scale: float = 1.0  # factor from the paper's unit to ours
     digits: int = Field(2, ge=0)  # decimals in tables
-    given: bool = False  # a setting of the row, not a result
+    given: bool = False  # a setting of the row, published or chosen, not a result
 
 
 class Row(_Section):
@@ -48,6 +48,9 @@ class Row(_Section):
     projection: str = ""  # empty: the default of the model or the study
     training: dict[str, Any] = Field(default_factory=dict)
     published: dict[str, float] = Field(default_factory=dict)
+    chosen: dict[str, float] = Field(
+        default_factory=dict
+    )  # by us: values of given columns that are not published
 
 
 class Claim(_Section):
@@ -128,8 +131,15 @@ class Experiment(_Section):
     def _names_agree(self) -> Experiment:
         wanted = {name for row in self.rows.values() for name in row.published}
         wanted |= {name for claim in self.claims for name in claim.columns}
+        wanted |= {name for row in self.rows.values() for name in row.chosen}
         for name in wanted - self.columns.keys():
             raise ValueError(f"'{name}' is not a column of the experiment")
+        for row in self.rows.values():
+            for name in row.chosen:
+                if name in row.published or not self.columns[name].given:
+                    raise ValueError(
+                        f"'{name}' can be chosen only in a given column without a published value"
+                    )
         named = {name for claim in self.claims for name in claim.named_rows}
         for name in (named | {row for size in self.sizes for row in size.rows}) - self.rows.keys():
             raise ValueError(f"'{name}' is not a row of the experiment")
@@ -159,8 +169,8 @@ class Experiment(_Section):
 
     def filled(self, text: str, row: Row) -> str:
         """A text in which {name} is replaced by the row's value in that given column."""
-        given = ((name, self.value(row, name)) for name, column in self.columns.items() if column.given)
-        for name, value in given:
+        for name in (name for name, column in self.columns.items() if column.given):
+            value = row.chosen.get(name, self.value(row, name))
             text = text.replace(f"{{{name}}}", "" if value is None else f"{value:g}")
         return text
 

@@ -154,6 +154,32 @@ def test_a_claim_that_says_nothing_is_refused(claim: str, message: str) -> None:
         parse_registry(f"schema: 1\nexperiments: {{t: {table}}}", "here")
 
 
+def test_a_setting_that_the_paper_does_not_give_is_chosen_by_row(catalog: Catalog) -> None:
+    table = catalog.registry.experiments["meister-table-5"]
+    found = {
+        name: table.filled(table.columns["unfrozen jsd"].setting, row) for name, row in table.rows.items()
+    }
+    assert found["sst bilstm-add"] == "unfrozen, λ = 0.01"
+    assert found["imdb bilstm-add"] == "unfrozen, λ = 0.001"
+    assert table.filled(table.study[1], table.rows["imdb bilstm-add"]).count("divergences=0.001,") == 1
+    assert table.value(table.rows["sst bilstm-add"], "lambda") is None  # nothing is shown as published
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("{chosen: {c: 1}}", "'c' can be chosen only in a given column"),
+        ("{chosen: {l: 1}, published: {l: 2}}", "'l' can be chosen only in a given column"),
+        ("{chosen: {d: 1}}", "'d' is not a column of the experiment"),
+    ],
+)
+def test_a_result_and_a_published_setting_cannot_be_chosen(row: str, message: str) -> None:
+    columns = "{c: {measure: m}, l: {measure: n, given: true}}"
+    table = f"{{summary: A., source: B, columns: {columns}, rows: {{r: {row}}}}}"
+    with pytest.raises(PluginError, match=message):
+        parse_registry(f"schema: 1\nexperiments: {{t: {table}}}", "here")
+
+
 def test_values_of_wen_are_shown_only_at_their_lambda_on_our_scale(
     catalog: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
