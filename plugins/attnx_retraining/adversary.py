@@ -7,14 +7,15 @@ here, and a TVD that they report is 2·TVD.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from attnx.formulas import js_divergence, total_variation
-from attnx.plugin import Batch, Lab, Model
+from attnx.plugin import Batch, Example, Lab, Model
 
 from .options import AdversarialModelOptions, AdversaryOptions
 from .starts import copy_of, free_attention_alone, new_model
@@ -30,14 +31,31 @@ class Away:
     base: Model
     distance: Literal["kl", "jsd"]
     divergence: float  # λ
+    known: dict[int, tuple[Example, Tensor, Tensor]] = field(default_factory=dict, compare=False, repr=False)
 
     def __call__(self, model: Model, batch: Batch) -> Tensor:
-        with torch.no_grad():
-            b = self.base.run(batch, self.base.embed(batch))
+        p_b, a_b = self._of_base(batch)
         a = model.run(batch, model.embed(batch))
         away = kl_divergence if self.distance == "kl" else _js_divergence
-        cost = total_variation(a.probabilities, b.probabilities)  # [B]
-        return (cost - self.divergence * away(a.attention, b.attention)).mean()
+        cost = total_variation(a.probabilities, p_b)  # [B]
+        return (cost - self.divergence * away(a.attention, a_b)).mean()
+
+    def _of_base(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Probabilities [B, C] and attention [B, L] of the base: the same in every epoch, so computed once.
+
+        Examples are known by identity, and kept, so that no other one takes the place of one in memory.
+        """
+        if any(id(example) not in self.known for example in batch.examples):
+            with torch.no_grad():
+                b = self.base.run(batch, self.base.embed(batch))
+            for example, p, a, length in zip(
+                batch.examples, b.probabilities, b.attention, batch.lengths.tolist(), strict=True
+            ):
+                self.known[id(example)] = example, p.clone(), a[:length].clone()
+        known = [self.known[id(example)] for example in batch.examples]
+        attention = pad_sequence([a for _, _, a in known], batch_first=True)
+        missing = batch.mask.shape[1] - attention.shape[1]
+        return torch.stack([p for _, p, _ in known]), torch.nn.functional.pad(attention, (0, missing))
 
 
 def kl_divergence(p: Tensor, q: Tensor) -> Tensor:

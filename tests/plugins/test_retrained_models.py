@@ -172,6 +172,23 @@ def test_loss_of_an_adversary_is_its_formula(distance: str) -> None:
     assert all(p.grad is None for p in base.parameters())
 
 
+def test_the_base_reads_every_example_once_in_whatever_batches_it_comes(catalog: Catalog) -> None:
+    lab = make_lab(catalog, "adversarial-model", spec())
+    base, model = lab.untrained(0), lab.untrained(1)
+    first, second = lab.data.train[:6], lab.data.train[3:9]
+    loss = Away(base, "kl", 0.3)
+    loss(model, base.encode(first))
+    loss(model, base.encode(second))
+    runs: list[int] = []
+    monkey = base.run
+    base.run = lambda batch, *given: runs.append(len(batch)) or monkey(batch, *given)  # type: ignore
+    mixed = base.encode((*second[::-1], *first))  # other company, other padding
+    known = loss(model, mixed)
+    assert runs == []
+    assert known.item() == pytest.approx(Away(base, "kl", 0.3)(model, mixed).item(), abs=1e-6)
+    assert runs == [12]
+
+
 @pytest.mark.parametrize("distance", ["kl", "jsd"])
 def test_loss_has_a_finite_gradient_under_sparse_attention(catalog: Catalog, distance: str) -> None:
     lab = make_lab(catalog, "adversarial-model", spec(projection="sparsegen:lam=0.9"))

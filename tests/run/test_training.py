@@ -20,11 +20,12 @@ from attnx.testing.toy import ToySoftmax
 CPU = torch.device("cpu")
 
 
-def run(model, data=None, **settings):
+def run(model, data=None, objective=None, **settings):
     training = Training(**{"epochs": 5, "learning_rate": 0.05, "batch_size": 2, **settings})
     return train(
-        model, data or toy_data(), training, seed=0, device=CPU, progress=Progress("off"), label="training"
-    )
+        model, data or toy_data(), training, seed=0, device=CPU, progress=Progress("off"), label="training",
+        objective=objective,
+    )  # fmt: skip
 
 
 def test_training_lowers_the_loss():
@@ -63,6 +64,18 @@ def test_patience_stops_early():
     flipped = tuple(dataclasses.replace(example, label=1 - example.label) for example in data.dev)
     record = run(ToyModel(), dataclasses.replace(data, dev=flipped), epochs=50, patience=3)
     assert record.course[-1].epoch == record.best_epoch + 3 < 50
+
+
+def test_an_objective_is_trained_for_all_epochs_and_its_best_one_on_dev_is_kept():
+    data = toy_data()
+    flipped = tuple(dataclasses.replace(example, label=1 - example.label) for example in data.dev)
+    data, model = dataclasses.replace(data, dev=flipped), ToyModel()
+    record = run(model, data, loss, epochs=12, patience=3)
+    assert [epoch.epoch for epoch in record.course] == list(range(13))
+    best = min(record.course, key=lambda epoch: epoch.dev_loss)
+    assert record.best_epoch == best.epoch < 12
+    with torch.no_grad():
+        assert float(loss(model, model.encode(flipped))) == pytest.approx(best.dev_loss, abs=1e-5)
 
 
 @pytest.fixture

@@ -51,8 +51,9 @@ def train(
 
     Best is the highest dev accuracy and, among equals, the lowest dev loss. With deception or an objective,
     which accuracy does not show, it is the lowest dev loss: with the penalty, or that of the objective.
-    Without an objective the loss is `loss`. Frozen parameters stay as they are. With a checkpoint, training
-    that was interrupted continues.
+    Without an objective the loss is `loss`. With one no epoch is spared by patience: such a value may stay
+    on a plateau for long. Frozen parameters stay as they are. With a checkpoint, training that was
+    interrupted continues.
     """
     if not data.train and not training.epochs:
         model.eval()
@@ -121,7 +122,8 @@ def train(
                 history.best, history.best_state = now, _copy(model)
             note = f"; loss {now.loss:.3f}, dev accuracy {now.dev_accuracy:.3f}"
             step(0, f"epoch {epoch} of {training.epochs}{note}")
-            if training.patience and epoch - history.best.epoch >= training.patience:
+            waited = epoch - history.best.epoch
+            if objective is None and training.patience and waited >= training.patience:
                 break
             if checkpoint and epoch < training.epochs:
                 checkpoint.write(state, history)
