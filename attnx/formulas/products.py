@@ -36,11 +36,10 @@ def product(x: Tensor, weight: Tensor, add: Tensor | None = None) -> Tensor:
             return torch.addmm(add, x, weight.mT)
         made = x @ weight.mT
         return made if add is None else made.add_(add)
-    op = torch.ops.mkldnn._linear_pointwise
     if add is None:
-        found: Tensor = op(x.contiguous(), weight, None, "none", [], "")
-    else:
-        found = op.binary(x.contiguous(), add.contiguous(), weight, None, "add")
+        return _by_onednn(x, weight)
+    op = torch.ops.mkldnn._linear_pointwise.binary
+    found: Tensor = op(x.contiguous(), add.contiguous(), _dense(weight), None, "add")
     return found
 
 
@@ -57,7 +56,8 @@ def gelu_product(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tenso
     """
     if not _faster(x, weight):
         return F.gelu(F.linear(x, weight, bias))
-    found: Tensor = torch.ops.mkldnn._linear_pointwise(x.contiguous(), weight, bias, "gelu", [], "none")
+    op = torch.ops.mkldnn._linear_pointwise
+    found: Tensor = op(x.contiguous(), _dense(weight), bias, "gelu", [], "none")
     return found
 
 
@@ -85,7 +85,7 @@ def affine(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
 
 @contextmanager
 def fast_linear() -> Iterator[None]:
-    """Let linear layers whose weights need no gradient use the faster library, inside this context.
+    """Let linear layers use the faster library, inside this context; not in mixed precision.
 
     Yields:
         Nothing.
@@ -111,8 +111,7 @@ class _FastLinear(TorchFunctionMode):
         if func is F.linear and len(args) >= 2 and not given.keys() - {"bias"}:
             x, weight = args[:2]
             bias = args[2] if len(args) > 2 else given.get("bias")
-            learned = weight.requires_grad or (bias is not None and bias.requires_grad)
-            if not learned and _faster(x, weight):
+            if _faster(x, weight) and not torch.is_autocast_enabled(x.device.type):
                 return _mapped(x, weight, bias)
         return func(*args, **given)
 
@@ -121,36 +120,44 @@ def _mapped(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """x·Wᵀ + b by oneDNN; remembered for gradients only where there will be some."""
     of = (x, weight) if bias is None else (x, weight, bias)
     if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in of):
-        found: Tensor = _Linear.apply(x, weight, bias)  # type: ignore[no-untyped-call]
-    else:
-        found = torch.ops.mkldnn._linear_pointwise(x.contiguous(), weight, bias, "none", [], "")
-    return found
+        # Of three dimensions, oneDNN's result is a view, which a model may not change in place, as some do.
+        rows: Tensor = _Linear.apply(x.flatten(0, -2), weight, bias)  # type: ignore[no-untyped-call]
+        return rows.view(*x.shape[:-1], -1)
+    return _by_onednn(x, weight, bias)
 
 
 class _Linear(torch.autograd.Function):
-    """x·Wᵀ + b; where gradients are to be differentiated themselves, they are those of torch."""
+    """x·Wᵀ + b of rows x [R, K]; where gradients are differentiated themselves, they are those of torch."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         ctx.save_for_backward(x if ctx.needs_input_grad[1] else None, weight)
-        found: Tensor = torch.ops.mkldnn._linear_pointwise(x.contiguous(), weight, bias, "none", [], "")
-        return found
+        return _by_onednn(x, weight, bias)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
         x, weight = ctx.saved_tensors
         by = torch.matmul if torch.is_grad_enabled() else _times
         of_x, of_weight, of_bias = ctx.needs_input_grad
-        rows = gradient.flatten(0, -2)
         return (
             by(gradient, weight) if of_x else None,
-            by(rows.mT, x.flatten(0, -2)) if of_weight else None,
-            rows.sum(0) if of_bias else None,
+            by(gradient.mT, x) if of_weight else None,
+            gradient.sum(0) if of_bias else None,
         )
 
 
 def _times(x: Tensor, y: Tensor) -> Tensor:
     return product(x, y.mT)
+
+
+def _by_onednn(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    found: Tensor = torch.ops.mkldnn._linear_pointwise(x.contiguous(), _dense(weight), bias, "none", [], "")
+    return found
+
+
+def _dense(weight: Tensor) -> Tensor:
+    """The weights without gaps between rows, with which oneDNN is a hundred times slower."""
+    return weight if weight.is_contiguous() or weight.mT.is_contiguous() else weight.contiguous()
 
 
 def _faster(x: Tensor, weight: Tensor) -> bool:

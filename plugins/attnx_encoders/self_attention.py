@@ -7,6 +7,8 @@ from math import log, sqrt
 import torch
 from torch import Tensor, nn
 
+from attnx.formulas import fast_linear
+
 from .encoders import Encoder
 
 
@@ -23,9 +25,10 @@ class SelfAttention(Encoder):
     def states(self, vectors: Tensor, lengths: Tensor, within: Tensor) -> Tensor:
         # A text without words attends to its padding, so that no softmax is over an empty set.
         seen = within.squeeze(-1) | (lengths == 0)[:, None]  # [B, L]
-        x = self.embedded(vectors)
-        for layer in self.layers:
-            x = layer(x, seen)
+        with fast_linear():
+            x = self.embedded(vectors)
+            for layer in self.layers:
+                x = layer(x, seen)
         normed: Tensor = self.norm(x)
         return normed
 

@@ -70,6 +70,35 @@ def test_layers_that_learn_get_gradients_of_their_weights(library: str) -> None:
     torch.testing.assert_close(layer.weight.grad, expected)
 
 
+def test_results_can_be_changed_in_place(library: str) -> None:
+    layer, x = nn.Linear(20, 30), torch.randn(6, 4, 20)
+    with fast_linear():
+        y = layer(x)
+        y /= 2.0
+        y.sum().backward()
+    torch.testing.assert_close(layer.bias.grad, torch.full((30,), 12.0))
+
+
+def test_layers_that_learn_keep_the_precision_of_a_mixed_step(library: str) -> None:
+    layer, x = nn.Linear(20, 30), torch.randn(6, 20)
+    with fast_linear(), torch.autocast("cpu", dtype=torch.bfloat16):
+        assert layer(x).dtype == torch.bfloat16
+
+
+def test_weights_with_gaps_between_their_rows_are_multiplied_as_others(library: str) -> None:
+    torch.manual_seed(0)
+    layer, states = nn.Linear(20, 30), torch.randn(8, 5, 20)
+    first = states[:, 0]  # rows of 20 numbers, 100 apart
+    layer(first).square().sum().backward()
+    assert layer.weight.grad is not None
+    expected = layer.weight.grad.clone()
+    layer.zero_grad()
+    with fast_linear():
+        layer(first).square().sum().backward()
+    torch.testing.assert_close(layer.weight.grad, expected)
+    torch.testing.assert_close(product(layer.weight.detach(), first), layer.weight.detach() @ first.T)
+
+
 def test_only_processors_on_which_it_is_faster_get_the_other_library(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
