@@ -6,6 +6,7 @@ from math import log, sqrt
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from attnx.formulas import fast_linear
 
@@ -59,9 +60,8 @@ class Layer(nn.Module):
     def _attend(self, x: Tensor, seen: Tensor) -> Tensor:
         """Every column averages the columns [B, L] that are seen, in each head."""
         q, k, v = self.queries_keys_values(x)  # each [B, heads, L, D]
-        scores = (q / sqrt(q.shape[-1])) @ k.mT  # [B, heads, L, L]
-        weights = scores.masked_fill(~seen[:, None, None], -torch.inf).softmax(-1)
-        mixed: Tensor = self.mix((weights @ v).transpose(1, 2).flatten(2))  # [B, L, H]
+        read = F.scaled_dot_product_attention(q, k, v, attn_mask=seen[:, None, None])
+        mixed: Tensor = self.mix(read.transpose(1, 2).flatten(2))  # [B, L, H]
         return mixed
 
     def queries_keys_values(self, x: Tensor) -> Tensor:
