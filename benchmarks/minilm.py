@@ -7,13 +7,15 @@ and Kendall's τ) beside the same numbers computed example by example with trans
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from torch import Tensor
 from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
@@ -51,8 +53,8 @@ if TYPE_CHECKING:
 CPU = torch.device("cpu")
 STEPS = 10  # of integrated gradients
 LAYERS, SIZE, WIDE = 6, 384, 1536
-TOLERANCE = 1e-4  # of logits
-CLOSE = 5e-3  # of means over sentences: two units of equal importance may change places
+TOLERANCE = 1e-4  # of logits and of measures
+MOST = 0.85  # of the sentences: where two weights are equal up to rounding, two units change places
 BINS = ErasureCurveOptions().bins
 
 
@@ -61,7 +63,7 @@ def rows(tiny: bool = False) -> list[Row]:
     with classifier() as (model, stock):
         if tiny:
             return [
-                _against_limit(model, 4), *_against_loops(model, stock, 2), _report(model, stock, 2)
+                _against_limit(model, 4), *_against_loops(model, stock, 2), _report(model, stock, 2, share=1)
             ]  # fmt: skip
         return [_against_limit(model), *_against_loops(model, stock), _report(model, stock)]
 
@@ -123,17 +125,25 @@ def _deletions(model: HfClassifier, texts: Sequence[Example]) -> list[Tensor]:
     return [found[number] for number in range(len(texts))]
 
 
-def _report(model: HfClassifier, stock: OneByOne, sentences: int = 30) -> Row:
-    texts = random_texts(sentences, 15, 25)
-    best = best_of(1, {"ours": lambda: report(model, texts), "theirs": lambda: stock.report(texts, BINS)})
+def _report(model: HfClassifier, stock: OneByOne, sentences: int = 200, share: int = 10) -> Row:
+    """Ours on all sentences; one by one on each tenth of them by length, times ten."""
+    texts = sorted(random_texts(sentences, 15, 25), key=lambda text: len(text.units))
+    some = slice(share // 2, None, share)
+    runs: dict[str, Callable[[], Mapping[str, Any]]] = {
+        "ours": lambda: report(model, texts),
+        "theirs": lambda: stock.report(texts[some], BINS),
+    }
+    best = best_of(1, runs)
     ours, theirs = best["ours"].result, best["theirs"].result
-    same = ours.keys() == theirs.keys() and all(abs(ours[key] - theirs[key]) < CLOSE for key in ours)
+    same = ours.keys() == theirs.keys() and all(
+        np.mean(np.abs(ours[key][some] - theirs[key]) < TOLERANCE) >= MOST for key in ours
+    )
     work = f"whole report, MiniLM, {sentences} sentences / one by one"
-    return Row(work, best["ours"].seconds, best["theirs"].seconds, 5.0, same)
+    return Row(work, best["ours"].seconds, best["theirs"].seconds * sentences / len(texts[some]), 5.0, same)
 
 
-def report(model: HfClassifier, texts: Sequence[Example]) -> dict[str, float]:
-    """The mean of every measure, as a run computes it."""
+def report(model: HfClassifier, texts: Sequence[Example]) -> dict[str, NDArray[np.float64]]:
+    """Every measure of every sentence, as a run computes it."""
     methods = {
         "attention": Attention(),
         "gradient": Gradient(GradientOptions()),
@@ -158,7 +168,7 @@ def report(model: HfClassifier, texts: Sequence[Example]) -> dict[str, float]:
         progress=Progress("off"),
         label="",
     )
-    return {f"{m.metric} {m.explanation}": float(m.values[:, 0].mean()) for m in found.measurements}
+    return {f"{m.metric} {m.explanation}": m.values[:, 0] for m in found.measurements}
 
 
 @contextmanager

@@ -44,13 +44,13 @@ class OneByOne:
             logits: Tensor = self.model(input_ids=ids).logits
         return logits
 
-    def report(self, texts: Sequence[Example], bins: Sequence[float]) -> dict[str, float]:
-        """The mean of every measure."""
+    def report(self, texts: Sequence[Example], bins: Sequence[float]) -> dict[str, list[float]]:
+        """Every measure of every sentence."""
         found: dict[str, list[float]] = {}
         for text in texts:
             for name, value in self._measures(text.units, bins).items():
                 found.setdefault(name, []).append(value)
-        return {name: sum(values) / len(values) for name, values in found.items()}
+        return found
 
     def _ids(self, words: Sequence[str]) -> Tensor:
         ids: Tensor = self.tokenizer(list(words), is_split_into_words=True, return_tensors="pt").input_ids

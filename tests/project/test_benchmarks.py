@@ -107,9 +107,9 @@ def test_what_takes_long_is_repeated_less_often(monkeypatch: pytest.MonkeyPatch)
         timing.best_of(5, {"run": run})
         return calls
 
-    assert takes(1.0) == 5
-    assert takes(10.0) == 3
-    assert takes(100.0) == 1
+    assert takes(timing.LONG / 10) == 5
+    assert takes(timing.LONG * 0.4) == 3
+    assert takes(timing.LONG * 2) == 1
 
 
 def test_the_page_names_the_rows_that_miss_their_target() -> None:
