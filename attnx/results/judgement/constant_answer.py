@@ -87,9 +87,12 @@ def _next_step(
     low, gain, _ = _gain(correct.mean(0, keepdims=True), constant[:1])
     texts = correct.shape[1]
     if gain > 0:
+        if low > 0:
+            return "more training runs (e.g. --seeds 0-4): their mean beats it, none of them does alone"
         needed = texts * ((gain - low) / gain) ** 2  # an interval narrows with the root of its texts
         if needed < MOST_TEXTS * texts:
-            return f"about {np.ceil(needed / 10) * 10:.0f} test texts would show that it is better, if it is"
+            more = f"about {np.ceil(needed / 10) * 10:.0f} test texts instead of {texts}"
+            return f"{more} would show that it is better, if it is"
     if trained:
         return longer
     return "bring a model that solves the task, or check that its labels are the task's"
