@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any, Literal, cast
 
 import torch
@@ -21,6 +22,7 @@ from ...results.observations import Epoch, TrainingRecord
 from ...types import Batch, TaskData, Trace
 from ..evaluation_mode import evaluating
 from ..measuring.attribution import Named, trace_of
+from ..measuring.freed_memory import keeping
 from ..measuring.metric_calls import answer_of, attention_evidence
 from ..measuring.splits import Split, batches, shuffled
 from .checkpoints import Checkpoint, TrainingHistory, TrainingState, learned_state, load_learned
@@ -31,6 +33,7 @@ from .precision import Precision
 
 Objective = Callable[[Model, Batch], Tensor]
 Trainer = Callable[..., TrainingRecord]  # called as `train` is
+NARROW = 2**14  # columns of a batch: with wider ones, memory that is kept may double the peak
 
 
 def train(
@@ -89,7 +92,8 @@ def train(
 
     note = f"; resumed after epoch {done}" if done else ""
     estimate = TrainingEstimate(progress, label, (training.epochs - done) * len(split))
-    with progress.stage(label, training.epochs * len(split)) as step:
+    narrow = training.batch_size * int(split.lengths.max()) <= NARROW
+    with progress.stage(label, training.epochs * len(split)) as step, keeping() if narrow else nullcontext():
         step(done * len(split), note.removeprefix("; "))
         for epoch in range(done + 1, training.epochs + 1):
             model.train()
