@@ -17,6 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .late_imports import Renamed, import_late
+from .shared_cores import wait_briefly
 
 if TYPE_CHECKING:
     from . import components as components
@@ -145,6 +146,8 @@ __all__ = [  # noqa: RUF022 - grouped as a reader looks for them
     "MachineError",
     "AttnxWarning",
 ]
+
+wait_briefly()
 
 _ROOMS = ("plugin", "formulas", "testing", "results", "runs", "datasets", "components")
 _find = import_late(__name__, _MODULES, _RENAMED)
