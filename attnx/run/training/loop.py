@@ -33,7 +33,7 @@ from .precision import Precision
 
 Objective = Callable[[Model, Batch], Tensor]
 Trainer = Callable[..., TrainingRecord]  # called as `train` is
-NARROW = 2**14  # columns of a batch: with wider ones, memory that is kept may double the peak
+NARROW = 2**13  # columns of a batch: with wider ones, pieces of memory that is kept fill gigabytes
 
 
 def train(
