@@ -150,7 +150,7 @@ def test_seeds_that_only_beat_it_together_ask_for_more_of_them():
         seen = replace(one.observation, labels=labels, logits=np.eye(2)[predicted])
         found.append(replace(one, seed=seed, observation=seen))
     text = useless_model(found, data()).text
-    assert "their mean beats it" in text
+    assert "the mean of these beats it" in text
 
 
 def only(**settings):

@@ -1,12 +1,17 @@
 """Freed memory is kept while a model trains, and given back after long work, where the C library can."""
 
 import resource
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import pytest
 import torch
 
+from attnx.plugin import Training
+from attnx.progress import Progress
 from attnx.run.measuring import freed_memory
+from attnx.run.training import loop
+from attnx.testing import ToyModel, toy_data
 
 
 @pytest.fixture(autouse=True)
@@ -64,3 +69,13 @@ def test_memory_is_unmapped_again_after_a_failure(monkeypatch):
         broken()
     assert chosen[freed_memory.MMAP_MAX] > 0
     assert given_back == [0]
+
+
+@pytest.mark.parametrize(("widest", "kept"), [(loop.NARROW, [True]), (0, [])])
+def test_training_keeps_memory_while_its_batches_are_narrow(monkeypatch, widest, kept):
+    entered = []
+    monkeypatch.setattr(loop, "keeping", lambda: nullcontext(entered.append(True)))
+    monkeypatch.setattr(loop, "NARROW", widest)
+    device, progress = torch.device("cpu"), Progress("off")
+    loop.train(ToyModel(), toy_data(), Training(epochs=1), seed=0, device=device, progress=progress, label="")
+    assert entered == kept

@@ -88,10 +88,10 @@ def _next_step(
     texts = correct.shape[1]
     if gain > 0:
         if low > 0:
-            return "more training runs (e.g. --seeds 0-4): their mean beats it, none of them does alone"
+            return "more training runs (e.g. --seeds 0-4): the mean of these beats it"
         needed = texts * ((gain - low) / gain) ** 2  # an interval narrows with the root of its texts
         if needed < MOST_TEXTS * texts:
-            more = f"about {np.ceil(needed / 10) * 10:.0f} test texts instead of {texts}"
+            more = f"about {np.floor(needed / 10 + 1) * 10:.0f} test texts instead of {texts}"
             return f"{more} would show that it is better, if it is"
     if trained:
         return longer
