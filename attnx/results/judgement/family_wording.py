@@ -79,8 +79,8 @@ POINTED_AT: Final[dict[Status, str]] = {
     "unknown": "changing attention weights gives no clear answer",
 }
 DISAGREE: Final = "these measures contradict each other"
-UNTRUSTED: Final = "none of these metrics is reliable: too many errors in the audit"
-EXCLUDED: Final = "too many errors in the audit"
+UNTRUSTED: Final = "none of these metrics counts: they often prefer a wrong explanation"
+EXCLUDED: Final = "does not count: it often prefers a wrong explanation"
 
 SEES: Final[dict[str, str]] = {
     "units": "removes {units} and runs the model again",
